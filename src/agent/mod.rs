@@ -1,0 +1,1 @@
+//! Agent clients: arguments in, typed events, reads and usage out.

@@ -1,0 +1,136 @@
+//! Files that appear whole: written beside their place, flushed, then renamed.
+//!
+//! A reader, or a run that resumes, sees either the old file or the new one. Every error names its path.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::error::{AtPath as _, Error, Result};
+
+/// Reads a whole file.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).at("read", path)
+}
+
+/// Reads a whole file as UTF-8; a file that is not is the caller's input error (kind `Usage`).
+pub fn read_text(path: &Path) -> Result<String> {
+    String::from_utf8(read(path)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Error::usage(format!("{} is not UTF-8 (byte {at})", path.display())).hint("save the file as UTF-8")
+    })
+}
+
+/// Reads a whole file as UTF-8, bad bytes replaced: for text that someone else wrote and we only show.
+pub fn read_lossy(path: &Path) -> Result<String> {
+    Ok(String::from_utf8_lossy(&read(path)?).into_owned())
+}
+
+/// Reads a file that may not be there.
+pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).at("read", path),
+    }
+}
+
+/// Writes a file whole and durable, its folder made when missing.
+pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
+    let folder = parent(path)?;
+    create_dir(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".tmp-")
+        .permissions(permissions(0o644))
+        .tempfile_in(folder)
+        .at("create a file in", folder)?;
+    file.write_all(bytes.as_ref()).at("write", path)?;
+    file.as_file().sync_data().at("flush", path)?;
+    file.persist(path).map_err(|error| error.error).at("write", path)?;
+    sync_dir(folder)
+}
+
+/// Serialises a value as indented JSON with a newline at its end, and writes it whole.
+pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value)
+        .map_err(|error| Error::failed(error).context(format!("cannot write {}", path.display())))?;
+    text.push('\n');
+    write(path, text)
+}
+
+/// Makes a folder and those above it.
+pub fn create_dir(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).at("create the folder", path)
+}
+
+/// Removes a folder and all in it; one that is not there is fine. Links are not followed.
+pub fn remove_dir(path: &Path) -> Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).at("remove", path),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a file; one that is not there is fine.
+pub fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).at("remove", path),
+        _ => Ok(()),
+    }
+}
+
+/// Renames a file or folder, durably.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    create_dir(parent(to)?)?;
+    fs::rename(from, to).at("move", from)?;
+    sync_dir(parent(to)?)
+}
+
+/// Makes what was renamed or removed in a folder durable.
+pub fn sync_dir(folder: &Path) -> Result<()> {
+    fs::File::open(folder).and_then(|file| file.sync_all()).at("flush", folder)
+}
+
+/// The path with links resolved; kind `Usage` when nothing is there.
+pub fn canonical(path: &Path) -> Result<PathBuf> {
+    fs::canonicalize(path).at("find", path).map_err(|error| error.with_kind(super::error::Kind::Usage))
+}
+
+fn parent(path: &Path) -> Result<&Path> {
+    match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Ok(Path::new(".")),
+        Some(folder) => Ok(folder),
+        None => Err(Error::usage(format!("{} is not a file's path", path.display()))),
+    }
+}
+
+/// Permission bits, for files that others may read too (a temporary file starts as private).
+pub fn permissions(mode: u32) -> fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_written_file_is_whole_readable_by_others_and_leaves_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b.txt");
+        write(&path, "one").unwrap();
+        write(&path, "two").unwrap();
+        assert_eq!(read_text(&path).unwrap(), "two");
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o644);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn errors_name_the_path_and_the_byte() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        assert!(read(&path).unwrap_err().to_string().contains(&path.display().to_string()));
+        write(&path, b"ab\xff").unwrap();
+        assert!(read_text(&path).unwrap_err().to_string().contains("byte 2"));
+    }
+}

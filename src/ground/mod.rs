@@ -1,0 +1,8 @@
+//! The ground: errors, whole files, digests, the environment, processes, signals, prompts. Uses nothing above it.
+
+pub mod digest;
+pub mod env;
+pub mod error;
+pub mod files;
+pub mod process;
+pub mod signals;

@@ -1,0 +1,3 @@
+//! Whoever edits the pool.
+
+pub mod extractive;

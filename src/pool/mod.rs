@@ -1,0 +1,4 @@
+//! The pool: cards, their profile and lint, and the git repository that holds them. Only this layer names git2.
+
+pub mod card;
+pub mod profile;
