@@ -1,5 +1,6 @@
 //! The ground: errors, whole files, digests, the environment, processes, signals, prompts. Uses nothing above it.
 
+pub mod crash;
 pub mod digest;
 pub mod env;
 pub mod error;
