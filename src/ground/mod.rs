@@ -6,4 +6,5 @@ pub mod env;
 pub mod error;
 pub mod files;
 pub mod process;
+pub mod prompts;
 pub mod signals;

@@ -22,6 +22,7 @@ use crate::ground::files;
 pub struct Checkout {
     folder: PathBuf,
     before: Oid,
+    objects: PathBuf,
 }
 
 /// Where the checkout's history stands after the optimizer is gone.
@@ -57,14 +58,20 @@ impl Checkout {
             files::remove_dir(folder)?;
             refresh(pool, folder, &wanted, cache)?;
         }
-        let checkout = Checkout { folder: folder.to_owned(), before };
+        let checkout = Checkout { folder: folder.to_owned(), before, objects: pool.git_dir().join("objects") };
         checkout.make_repository(pool, &wanted, program)?;
         Ok(checkout)
     }
 
     /// The checkout that an earlier process made, as it was left; none when it is not there.
-    pub fn reopen(folder: &Path, before: Oid) -> Option<Checkout> {
-        folder.is_dir().then(|| Checkout { folder: folder.to_owned(), before })
+    pub fn reopen(pool: &Pool, folder: &Path, before: Oid) -> Option<Checkout> {
+        let objects = pool.git_dir().join("objects");
+        folder.is_dir().then(|| Checkout { folder: folder.to_owned(), before, objects })
+    }
+
+    /// The pool's object folder, which git has to read when it works here.
+    pub fn borrowed_objects(&self) -> &Path {
+        &self.objects
     }
 
     /// Its folder.
@@ -148,7 +155,7 @@ impl Checkout {
         let branch = pool.branch().strip_prefix("refs/heads/").unwrap_or(pool.branch());
         options.no_reinit(true).external_template(false).initial_head(branch);
         let repo = Repository::init_opts(&self.folder, &options).map_err(fail)?;
-        plain_write(&git.join("objects/info/alternates"), &alternates(pool)?)?;
+        plain_write(&git.join("objects/info/alternates"), &alternates(&self.objects)?)?;
         plain_write(&git.join("hooks/pre-commit"), &hook(program))?;
         let executable = files::permissions(0o755);
         std::fs::set_permissions(git.join("hooks/pre-commit"), executable).at("make executable", &git)?;
@@ -187,8 +194,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("maintenance.auto", "false"),
 ];
 
-fn alternates(pool: &Pool) -> Result<Vec<u8>> {
-    let objects = pool.git_dir().join("objects");
+fn alternates(objects: &Path) -> Result<Vec<u8>> {
     let path = objects.as_os_str().as_bytes();
     if path.contains(&b'\n') {
         return Err(Error::usage(format!("the pool's path {} holds a line break", objects.display())));

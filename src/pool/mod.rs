@@ -6,6 +6,7 @@ pub mod commit;
 pub mod folder;
 pub mod history;
 pub mod init;
+pub mod patch;
 pub mod profile;
 pub mod repo;
 pub mod worktree;
