@@ -5,4 +5,12 @@ pub mod env;
 pub mod error;
 pub mod files;
 pub mod process;
+pub mod sandbox;
 pub mod signals;
+pub mod supervise;
+
+mod bwrap;
+mod confine;
+mod inside;
+mod pipes;
+mod tree;
