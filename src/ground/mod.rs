@@ -7,4 +7,12 @@ pub mod error;
 pub mod files;
 pub mod process;
 pub mod prompts;
+pub mod sandbox;
 pub mod signals;
+pub mod supervise;
+
+mod bwrap;
+mod confine;
+mod inside;
+mod pipes;
+mod tree;
