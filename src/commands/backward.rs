@@ -1,17 +1,15 @@
 //! `skilltrain backward`: from a batch of evidence to one commit a micro-step.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::json;
 
+use super::args::OptimizerArgs;
 use super::locate::PoolArg;
 use super::{Answer, Call};
 use crate::ground::error::{Error, Result};
 use crate::ground::files;
-use crate::ground::process::Sandbox;
-use crate::ground::prompts::Prompts;
-use crate::optimizer::{Bounds, registry};
+use crate::optimizer::Bounds;
 use crate::report::steps;
 use crate::run::event::Event;
 use crate::run::layout::run_of;
@@ -54,21 +52,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 4)]
     group_size: usize,
 
-    /// Who edits: extractive, claude[:MODEL], codex[:MODEL], command:PROGRAM [default: extractive]
-    #[arg(long, env = "SKILLTRAIN_OPTIMIZER", value_name = "NAME")]
-    optimizer: Option<String>,
-
-    /// The optimizer's model, where its name gives none
-    #[arg(long)]
-    model: Option<String>,
-
-    /// Wall-clock seconds for each attempt
-    #[arg(long, value_name = "SECONDS", default_value_t = 5400, value_parser = clap::value_parser!(u64).range(1..))]
-    timeout: u64,
-
-    /// Fresh attempts after the first one failed
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    retries: usize,
+    #[command(flatten)]
+    optimizer: OptimizerArgs,
 
     /// Cards that a micro-step may change at most [default: no limit]
     #[arg(long, value_name = "N")]
@@ -78,17 +63,9 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 2)]
     max_deletions: usize,
 
-    /// What contains an agent: the best there is, one insisted on, or none
-    #[arg(long, value_enum, default_value_t = Sandbox::Auto)]
-    sandbox: Sandbox,
-
     /// What memory_before/ and memory_after/ hold: the cards touched, or the whole pool
     #[arg(long, value_enum, default_value_t = Snapshot::Touched)]
     snapshot: Snapshot,
-
-    /// A folder with prompts of your own, under the names of the built-in ones
-    #[arg(long, value_name = "DIR")]
-    prompts: Option<PathBuf>,
 
     /// Print the result as JSON
     #[arg(long)]
@@ -105,13 +82,12 @@ enum Snapshot {
 
 /// Trains.
 pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
-    let name = args.optimizer.as_deref().unwrap_or("extractive");
-    let optimizer = registry::find(name, args.model.as_deref())?;
-    let prompts = Prompts::in_folder(args.prompts.as_deref())?;
+    let optimizer = args.optimizer.find()?;
+    let prompts = args.optimizer.prompts()?;
     let batch = files::canonical(&args.batch)?;
     crate::batch::Batch::load(&batch)?;
     let options = options(args, batch, call)?;
-    if args.optimizer.is_none() {
+    if !args.optimizer.is_named() {
         let text = "optimizer: extractive (built in, no model and no cost; --optimizer claude or codex edits better)";
         (call.observer)(&Event::Note { text: text.into() });
     }
@@ -144,10 +120,10 @@ fn options(args: &Args, batch: PathBuf, call: &Call<'_>) -> Result<Options> {
         run,
         summary: args.summary.clone(),
         group_size: args.group_size,
-        timeout: Duration::from_secs(args.timeout),
-        retries: args.retries,
+        timeout: args.optimizer.timeout(),
+        retries: args.optimizer.retries,
         bounds: Bounds { learning_rate: args.learning_rate, max_deletions: args.max_deletions },
-        sandbox: args.sandbox,
+        sandbox: args.optimizer.sandbox(),
         snapshot_full: args.snapshot == Snapshot::Full,
     })
 }

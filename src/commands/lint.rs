@@ -5,9 +5,8 @@ use std::path::Path;
 use super::locate::{PoolArg, profile_on_disk};
 use super::{Answer, Call};
 use crate::ground::error::{Error, Result};
-use crate::pool::folder::{self, StatCache};
-use crate::pool::lint::{self, Linter, Report};
-use crate::pool::staged;
+use crate::pool::lint::Report;
+use crate::pool::{disk_lint, staged};
 
 /// Check every card of the pool and report all problems at once
 #[derive(Debug, clap::Args)]
@@ -50,6 +49,5 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
 /// The lint of the files as they lie on disk, committed or not.
 fn of_folder(pool: &Path, call: &Call<'_>) -> Result<Report> {
     let pool = crate::ground::files::canonical(pool)?;
-    let linter = Linter::new(&profile_on_disk(&pool, call.env)?)?;
-    folder::lint(&pool, &linter, &mut StatCache::default())
+    disk_lint::lint(&pool, &profile_on_disk(&pool, call.env)?)
 }

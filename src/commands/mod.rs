@@ -1,5 +1,6 @@
 //! The subcommands: one file each, its arguments and one function.
 
+pub mod args;
 pub mod backward;
 pub mod doctor;
 pub mod init;

@@ -11,12 +11,15 @@ use walkdir::WalkDir;
 use super::repo::{Entry, Files, PLAIN};
 use crate::ground::error::{AtPath as _, Error, Result};
 
+/// A file larger than this is no card and is not read into memory.
+const MAX_BYTES: u64 = 16 << 20;
+
 /// What a folder holds.
 #[derive(Debug, Default, Clone)]
 pub struct Folder {
     /// Its files; links too, as git stores them (mode 0o120000, the target as content).
     pub files: Files,
-    /// Paths that git could not store as they are: pipes, sockets, devices, names that are not UTF-8.
+    /// Paths that are not taken: pipes, sockets, devices, names that are not UTF-8, files over 16 MiB.
     pub odd: Vec<String>,
 }
 
@@ -71,26 +74,45 @@ impl StatCache {
 
 /// Reads every file below `root`, the repository's own `.git` at its top left out.
 pub fn read(root: &Path, cache: &mut StatCache) -> Result<Folder> {
-    let mut folder = Folder::default();
-    let walk = WalkDir::new(root).min_depth(1).follow_links(false);
+    let (paths, odd) = paths(root)?;
+    let mut folder = Folder { odd, ..Folder::default() };
+    for path in paths {
+        match entry(&root.join(&path), cache)? {
+            Some(entry) => drop(folder.files.insert(path, entry)),
+            None => folder.odd.push(path),
+        }
+    }
+    Ok(folder)
+}
+
+/// The paths of all that is no folder below `root`, in name order, the repository's own `.git` at its top left out;
+/// and apart from them those whose names are not UTF-8, made printable.
+pub fn paths(root: &Path) -> Result<(Vec<String>, Vec<String>)> {
+    let (mut paths, mut odd) = (Vec::new(), Vec::new());
+    let walk = WalkDir::new(root).min_depth(1).follow_links(false).sort_by_file_name();
     let inside = walk.into_iter().filter_entry(|entry| !(entry.depth() == 1 && entry.file_name() == ".git"));
     for item in inside {
         let item = item.map_err(|error| Error::failed(&error).context(format!("cannot read {}", root.display())))?;
         if item.file_type().is_dir() {
             continue;
         }
-        let path = item.path();
-        let relative = path.strip_prefix(root).unwrap_or(path);
-        let Some(name) = relative.to_str() else {
-            folder.odd.push(relative.to_string_lossy().into_owned());
-            continue;
-        };
-        match entry(path, cache)? {
-            Some(entry) => drop(folder.files.insert(name.to_owned(), entry)),
-            None => folder.odd.push(name.to_owned()),
+        let relative = item.path().strip_prefix(root).unwrap_or(item.path());
+        match relative.to_str() {
+            Some(path) => paths.push(path.to_owned()),
+            None => odd.push(relative.to_string_lossy().into_owned()),
         }
     }
-    Ok(folder)
+    Ok((paths, odd))
+}
+
+/// The git mode of a file on disk, not following links; 0 for what git cannot store.
+pub fn mode(path: &Path) -> u32 {
+    match std::fs::symlink_metadata(path) {
+        Ok(data) if data.is_symlink() => 0o120_000,
+        Ok(data) if data.is_file() && data.mode() & 0o100 != 0 => 0o100_755,
+        Ok(data) if data.is_file() && data.size() <= MAX_BYTES => PLAIN,
+        _ => 0,
+    }
 }
 
 fn entry(path: &Path, cache: &mut StatCache) -> Result<Option<Entry>> {
@@ -99,10 +121,10 @@ fn entry(path: &Path, cache: &mut StatCache) -> Result<Option<Entry>> {
         let target = std::fs::read_link(path).at("read", path)?;
         return Ok(Some(Entry { id: hash(target.as_os_str().as_bytes())?, mode: 0o120_000 }));
     }
-    if !data.is_file() {
+    let mode = mode(path);
+    if mode == 0 {
         return Ok(None);
     }
-    let mode = if data.mode() & 0o100 == 0 { PLAIN } else { 0o100_755 };
     let stat = Stat::of(&data);
     if let Some(id) = cache.known(path, stat) {
         return Ok(Some(Entry { id, mode }));

@@ -84,14 +84,13 @@ impl Pool {
 
     fn entry_on_disk(&self, path: &str) -> Result<Option<Entry>> {
         let place = self.root().join(path);
-        let Ok(data) = std::fs::symlink_metadata(&place) else {
+        if place.symlink_metadata().is_err() {
             return Ok(None);
-        };
-        if !data.is_file() {
-            return Ok(Some(Entry { id: Oid::ZERO_SHA1, mode: 0 }));
         }
-        let mode = if data.mode() & 0o100 == 0 { super::repo::PLAIN } else { 0o100_755 };
-        Ok(Some(Entry { id: folder::hash(&files::read(&place)?)?, mode }))
+        match folder::mode(&place) {
+            mode @ (super::repo::PLAIN | 0o100_755) => Ok(Some(Entry { id: folder::hash(&files::read(&place)?)?, mode })),
+            mode => Ok(Some(Entry { id: Oid::ZERO_SHA1, mode })),
+        }
     }
 
     fn write_out(&self, path: &str, entry: Option<Entry>) -> Result<()> {

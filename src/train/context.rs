@@ -84,7 +84,8 @@ impl Context<'_> {
             env: self.env,
             cancel: self.cancel,
             prompts: self.prompts,
-            options: self.options,
+            timeout: self.options.timeout,
+            sandbox: self.options.sandbox,
             observer: self.observer,
         }
     }
@@ -93,11 +94,18 @@ impl Context<'_> {
 /// The parts of a context that threads may share.
 #[derive(Clone, Copy)]
 pub struct Seams<'a> {
-    env: &'a Env,
-    cancel: &'a Cancel,
-    prompts: &'a Prompts,
-    options: &'a Options,
-    observer: Observer<'a>,
+    /// The environment.
+    pub env: &'a Env,
+    /// Asked to stop?
+    pub cancel: &'a Cancel,
+    /// The prompts in force.
+    pub prompts: &'a Prompts,
+    /// Wall-clock time of one call.
+    pub timeout: Duration,
+    /// Containment wanted.
+    pub sandbox: Sandbox,
+    /// Who listens.
+    pub observer: Observer<'a>,
 }
 
 impl Seams<'_> {
@@ -117,8 +125,8 @@ impl Seams<'_> {
             env: self.env,
             cancel: self.cancel,
             prompts: self.prompts,
-            timeout: self.options.timeout,
-            sandbox: self.options.sandbox,
+            timeout: self.timeout,
+            sandbox: self.sandbox,
             watch: &watch,
         })
     }
