@@ -173,7 +173,8 @@ mod tests {
 
     #[test]
     fn a_slug_is_a_safe_reference_part() {
-        for (text, want) in [("a b/c", "a-b-c"), ("..", "step"), ("x.lock", "x.lock_"), ("a..b", "a-b"), ("é", "step")] {
+        for (text, want) in [("a b/c", "a-b-c"), ("..", "step"), ("x.lock", "x.lock_"), ("a..b", "a-b"), ("é", "step")]
+        {
             assert_eq!(slug(text), want, "{text}");
         }
     }

@@ -25,7 +25,11 @@ pub struct Args {
 pub fn run(_args: &Args, call: &Call<'_>) -> Result<Answer> {
     let git = git_version(call.env);
     let sandboxes = sandbox::survey(call.env);
-    let clients = agent::health(call.env);
+    let clients = agent::kinds()
+        .filter(|(kind, _)| *kind != "command")
+        .filter_map(|(kind, _)| agent::client(kind).ok().flatten())
+        .map(|client| agent::health(call.env, client.as_ref()))
+        .collect::<Vec<_>>();
     let mut text = String::new();
     let mut line = |works: bool, name: &str, detail: &str, fix: Option<&str>| {
         let _ = writeln!(text, "{} {name:<22}{detail}", if works { "ok  " } else { "miss" });
@@ -41,7 +45,15 @@ pub fn run(_args: &Args, call: &Call<'_>) -> Result<Answer> {
     let best = sandboxes.iter().find(|status| status.works).map_or("none", |status| status.kind);
     line(true, "optimizer extractive", "built in: no model, no key, no network", None);
     for client in &clients {
-        line(client.usable(), &format!("optimizer {}", client.kind), &client.detail(), client.fix.as_deref());
+        let program = client.program.as_ref().map_or("not found".into(), |path| path.display().to_string());
+        let detail = format!("{} {program}", client.version.as_deref().unwrap_or_default());
+        let fixes = client.fixes.join("; then: ");
+        line(
+            client.is_well(),
+            &format!("optimizer {}", client.name),
+            detail.trim(),
+            Some(fixes.as_str()).filter(|fix| !fix.is_empty()),
+        );
     }
     let _ = writeln!(text, "\nagents will be contained by: {best}");
     let json = json!({

@@ -74,7 +74,10 @@ fn plant(seed: &Path, place: &Path, env: &Env) -> Result<()> {
         }
         let path = entry.path().strip_prefix(seed).unwrap_or(entry.path());
         let name = path.to_str().filter(|_| entry.file_type().is_file()).ok_or_else(|| {
-            Error::usage(format!("{} cannot be part of a pool: it is a link, or its name is not UTF-8", entry.path().display()))
+            Error::usage(format!(
+                "{} cannot be part of a pool: it is a link, or its name is not UTF-8",
+                entry.path().display()
+            ))
         })?;
         contents.insert(name.to_owned(), files::read(entry.path())?);
     }

@@ -10,6 +10,7 @@ pub mod prompts;
 pub mod sandbox;
 pub mod signals;
 pub mod supervise;
+pub mod text;
 
 mod bwrap;
 mod confine;

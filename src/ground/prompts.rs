@@ -44,11 +44,12 @@ impl Prompts {
         let template = environment.template_from_named_str(&file, &source).map_err(fail)?;
         let named = template.undeclared_variables(false);
         if let Some((unused, _)) = slots.iter().find(|(slot, _)| !named.contains(*slot)) {
-            return Err(Error::usage(format!("the slot `{{{{ {unused} }}}}` is missing")).context(format!("prompt {file}")));
+            return Err(
+                Error::usage(format!("the slot `{{{{ {unused} }}}}` is missing")).context(format!("prompt {file}"))
+            );
         }
-        let values: std::collections::BTreeMap<&str, &str> =
-            slots.iter().map(|(slot, text)| (*slot, text.as_str())).collect();
-        template.render(values).map_err(fail)
+        let values = slots.iter().map(|(slot, text)| ((*slot).to_owned(), minijinja::Value::from(text.as_str())));
+        template.render(minijinja::Value::from_iter(values)).map_err(fail)
     }
 
     fn source(&self, file: &str) -> Result<String> {
@@ -67,26 +68,6 @@ pub fn frame(kind: &str, name: &str, text: &str) -> String {
     format!("<<<DATA {kind} {mark} {name}\n{}\n{mark} DATA>>>\n", text.trim_end())
 }
 
-/// At most `tokens` of a text (four bytes a token, an estimate): its head and its tail, the cut said.
-pub fn bounded(text: &str, tokens: usize) -> String {
-    let limit = tokens.saturating_mul(4);
-    if text.len() <= limit {
-        return text.to_owned();
-    }
-    let head = floor_boundary(text, limit / 3 * 2);
-    let tail = ceil_boundary(text, text.len() - limit / 3);
-    let cut = tail - head;
-    format!("{}\n[… {cut} bytes cut here …]\n{}", &text[..head], &text[tail..])
-}
-
-fn floor_boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
-}
-
-fn ceil_boundary(text: &str, at: usize) -> usize {
-    (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,14 +79,6 @@ mod tests {
         let end = framed.lines().last().unwrap();
         assert!(!text.contains(end) && framed.starts_with("<<<DATA loss report "));
         assert!(framed.lines().next().unwrap().ends_with(" a b"));
-    }
-
-    #[test]
-    fn a_long_text_is_cut_in_the_middle_at_a_character_and_says_so() {
-        let text = "ü".repeat(10_000);
-        let cut = bounded(&text, 100);
-        assert!(cut.len() < 500 && cut.contains("bytes cut here"));
-        assert_eq!(bounded("short", 100), "short");
     }
 
     #[test]

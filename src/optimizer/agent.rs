@@ -64,7 +64,8 @@ impl Optimizer for AgentOptimizer {
             None => prompt::backward(task, host.prompts)?,
             Some(repair) => prompt::repair(task, repair.problems, session.is_some(), host.prompts)?,
         };
-        let mut readable: Vec<PathBuf> = task.samples.iter().flat_map(|sample| sample.files().map(Path::to_owned)).collect();
+        let mut readable: Vec<PathBuf> =
+            task.samples.iter().flat_map(|sample| sample.files().map(Path::to_owned)).collect();
         readable.push(task.checkout.borrowed_objects().to_owned());
         let turn = turn(&task.desk, task.checkout.folder(), readable, session.cloned());
         self.run(turn, &task.desk, &text, host)

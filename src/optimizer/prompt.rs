@@ -5,19 +5,20 @@ use std::fmt::Write as _;
 use super::{BackwardTask, Bounds, ReduceTask};
 use crate::batch::{Evidence, Sample};
 use crate::ground::error::Result;
-use crate::ground::prompts::{Prompts, bounded, frame};
+use crate::ground::prompts::{Prompts, frame};
+use crate::ground::text::clip;
 use crate::pool::card::Card;
 use crate::pool::headers;
 use crate::pool::history::Record;
 use crate::pool::profile::Profile;
 
-/// Tokens (four bytes each, an estimate) that each part of a prompt may take.
+/// What each part of a prompt may take: the headers in tokens (four bytes each, an estimate), the rest in bytes.
 mod budget {
     pub(super) const HEADERS: usize = 12_000;
-    pub(super) const HISTORY: usize = 1_500;
-    pub(super) const SUMMARY: usize = 12_000;
-    pub(super) const READS: usize = 1_000;
-    pub(super) const REPORTS: usize = 60_000;
+    pub(super) const HISTORY: usize = 6_000;
+    pub(super) const SUMMARY: usize = 48_000;
+    pub(super) const READS: usize = 4_000;
+    pub(super) const REPORTS: usize = 240_000;
 }
 
 /// The prompt of a backward pass's first turn.
@@ -28,7 +29,7 @@ pub fn backward(task: &BackwardTask<'_>, prompts: &Prompts) -> Result<String> {
     let slots = [
         ("policy", policy(task.profile, prompts)?),
         ("headers", headers.text),
-        ("history", frame("history", "newest first", &bounded(&history(task.history), budget::HISTORY))),
+        ("history", frame("history", "newest first", &clip(&history(task.history), budget::HISTORY))),
         ("summary", summary(task)),
         ("works", works(task.samples, task.evidence)),
         ("bounds", bounds(task.bounds)),
@@ -49,7 +50,7 @@ pub fn reduce(task: &ReduceTask<'_>, prompts: &Prompts) -> Result<String> {
     let reports: String = task
         .evidence
         .iter()
-        .map(|sample| frame("loss report of", &sample.title, &bounded(&sample.loss_report, share)) + "\n")
+        .map(|sample| frame("loss report of", &sample.title, &clip(&sample.loss_report, share)) + "\n")
         .collect();
     prompts.render("reduce", &[("reports", reports)])
 }
@@ -71,7 +72,7 @@ fn policy(profile: &Profile, prompts: &Prompts) -> Result<String> {
 }
 
 fn summary(task: &BackwardTask<'_>) -> String {
-    let framed = |kind, name: &str, text: &str| frame(kind, name, &bounded(text, budget::SUMMARY));
+    let framed = |kind, name: &str, text: &str| frame(kind, name, &clip(text, budget::SUMMARY));
     match (task.summary, task.evidence) {
         (Some(text), _) => framed("commonality report", "", text),
         (None, [only]) => framed("loss report of", &only.title, &only.loss_report),
@@ -86,7 +87,7 @@ fn works(samples: &[Sample], evidence: &[Evidence]) -> String {
         let _ = writeln!(text, "- {}", sample.title());
         let _ = writeln!(text, "  - loss report: {}", sample.loss_report.display());
         let _ = writeln!(text, "  - trajectory: {}", sample.trajectory.display());
-        text.push_str(&frame("reads of", &sample.title(), &bounded(&reads, budget::READS)));
+        text.push_str(&frame("reads of", &sample.title(), &clip(&reads, budget::READS)));
     }
     text
 }
@@ -117,7 +118,8 @@ fn overlap(card: &Card, wanted: &std::collections::HashSet<String>) -> f64 {
     let own: std::collections::HashSet<String> = words(&card.description).chain(words(&card.path)).collect();
     let shared = own.iter().filter(|word| wanted.contains(*word)).count();
     // Divided by the root of the length, so that a long description does not win by its length alone.
-    f64::from(u32::try_from(shared).unwrap_or(u32::MAX)) / f64::from(u32::try_from(own.len().max(1)).unwrap_or(1)).sqrt()
+    f64::from(u32::try_from(shared).unwrap_or(u32::MAX))
+        / f64::from(u32::try_from(own.len().max(1)).unwrap_or(1)).sqrt()
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {

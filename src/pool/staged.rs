@@ -26,7 +26,8 @@ pub fn lint(root: &Path, env: &Env) -> Result<Report> {
     let profile = staged.iter().find(|(path, ..)| path == PROFILE_FILE.as_bytes());
     let (.., id) = profile.ok_or_else(|| Error::failed(format!("{PROFILE_FILE} is not staged: a pool keeps it")))?;
     let profile = repo.find_blob(*id).map_err(fail)?;
-    let text = std::str::from_utf8(profile.content()).map_err(|_| Error::failed(format!("{PROFILE_FILE} is not UTF-8")))?;
+    let text =
+        std::str::from_utf8(profile.content()).map_err(|_| Error::failed(format!("{PROFILE_FILE} is not UTF-8")))?;
     let linter = Linter::new(&Profile::parse(text, PROFILE_FILE)?.with_env(env)?)?;
     let known = committed(&repo);
     let entries: Vec<Entry<'_>> = staged.iter().map(|(path, mode, _)| Entry { path, mode: *mode }).collect();

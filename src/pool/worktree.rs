@@ -88,7 +88,9 @@ impl Pool {
             return Ok(None);
         }
         match folder::mode(&place) {
-            mode @ (super::repo::PLAIN | 0o100_755) => Ok(Some(Entry { id: folder::hash(&files::read(&place)?)?, mode })),
+            mode @ (super::repo::PLAIN | 0o100_755) => {
+                Ok(Some(Entry { id: folder::hash(&files::read(&place)?)?, mode }))
+            }
             mode => Ok(Some(Entry { id: Oid::ZERO_SHA1, mode })),
         }
     }

@@ -101,3 +101,18 @@ fn quoted(path: &Path) -> String {
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@%:".contains(c));
     if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
+
+/// A step on one line, told when it ends.
+pub fn one_line(step: &StepReport) -> String {
+    let counts =
+        [("+", step.created.len()), ("~", step.changed.len()), ("»", step.merged.len()), ("−", step.deleted.len())];
+    let counts: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(mark, n)| format!("{mark}{n}")).collect();
+    let cards = if counts.is_empty() { "no card changed".to_owned() } else { format!("{} cards", counts.join(" ")) };
+    format!(
+        "{} · {cards} · {} · {} tokens{}",
+        step.label,
+        &step.after[..9],
+        step.tokens,
+        cost(std::slice::from_ref(step))
+    )
+}

@@ -91,7 +91,8 @@ impl StepDir {
         for name in OF_AN_ATTEMPT {
             let from = self.file(name);
             if from.symlink_metadata().is_ok() {
-                let (stem, end) = name.split_once('.').map_or((*name, String::new()), |(stem, end)| (stem, format!(".{end}")));
+                let (stem, end) =
+                    name.split_once('.').map_or((*name, String::new()), |(stem, end)| (stem, format!(".{end}")));
                 let to = self.file(&format!("{stem}_attempt{attempt}{end}"));
                 if to.is_dir() {
                     files::remove_dir(&to)?;
@@ -106,9 +107,11 @@ impl StepDir {
     pub fn last_attempt(&self) -> usize {
         let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let number = |name: String| name.split_once("_attempt").and_then(|(_, rest)| {
-            rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok())
-        });
+        let number = |name: String| {
+            name.split_once("_attempt").and_then(|(_, rest)| {
+                rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok())
+            })
+        };
         names.filter_map(number).max().unwrap_or(0)
     }
 }

@@ -23,7 +23,8 @@ impl Marker {
             return Ok(None);
         };
         let text = String::from_utf8_lossy(&bytes);
-        let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')).map(str::to_owned);
+        let value =
+            |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')).map(str::to_owned);
         match (value("before"), value("after"), value("subject")) {
             (Some(before), Some(after), Some(subject)) if is_id(&before) && is_id(&after) => {
                 Ok(Some(Marker { before, after, subject }))

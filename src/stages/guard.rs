@@ -84,10 +84,12 @@ fn history(edited: &Edited) -> Option<(&'static str, String)> {
         Head::Broken(why) => {
             Some(("repository-broken", format!("the checkout's repository cannot be read any more: {why}")))
         }
-        Head::Unmoved if edited.changes.is_empty() => {
-            Some(("no-commit", "nothing was changed and nothing committed; if nothing should change, say so with \
-                                an empty commit (`git commit --allow-empty -m \"why\"`)".into()))
-        }
+        Head::Unmoved if edited.changes.is_empty() => Some((
+            "no-commit",
+            "nothing was changed and nothing committed; if nothing should change, say so with \
+                                an empty commit (`git commit --allow-empty -m \"why\"`)"
+                .into(),
+        )),
         Head::Unmoved => Some(("no-commit", "cards were edited, but there is no commit: commit them".into())),
         Head::Unrelated => Some((
             "history-rewritten",
@@ -97,7 +99,10 @@ fn history(edited: &Edited) -> Option<(&'static str, String)> {
         )),
         Head::Advanced(committed) if committed != &edited.changes => {
             let loose = differing(committed, &edited.changes);
-            Some(("not-clean", format!("files differ from the commit; commit them or take them away: {}", list(loose.iter()))))
+            Some((
+                "not-clean",
+                format!("files differ from the commit; commit them or take them away: {}", list(loose.iter())),
+            ))
         }
         Head::Advanced(_) => None,
     }

@@ -65,7 +65,9 @@ fn runs(text: &str) -> impl Iterator<Item = (u64, usize)> {
     let starts: Vec<(u64, usize)> = words
         .windows(COPIED_WORDS)
         .map(|window| {
-            let mixed = window.iter().fold(0_u64, |sum, (_, word)| sum.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ word);
+            let mixed = window
+                .iter()
+                .fold(0_u64, |sum, (_, word)| sum.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ word);
             (mixed, window[0].0)
         })
         .collect();

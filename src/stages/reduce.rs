@@ -62,13 +62,18 @@ pub fn side_by_side<T: Sync, R: Send>(items: &[T], workers: usize, job: impl Fn(
     let mut results: Vec<(usize, R)> = std::thread::scope(|scope| {
         let work = || {
             let mut mine = Vec::new();
-            while let Some((index, item)) = Some(next.fetch_add(1, Ordering::SeqCst)).and_then(|i| Some((i, items.get(i)?))) {
+            while let Some((index, item)) =
+                Some(next.fetch_add(1, Ordering::SeqCst)).and_then(|i| Some((i, items.get(i)?)))
+            {
                 mine.push((index, job(item)));
             }
             mine
         };
         let threads: Vec<_> = (0..workers.clamp(1, items.len().max(1))).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     });
     results.sort_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()

@@ -51,7 +51,8 @@ pub fn adopt(context: &Context<'_>, group: &Group, dir: &StepDir) -> Result<Opti
         return Ok(None);
     };
     let before = check(context, after)?;
-    let text = format!("{}: its commit {} is in the pool already; recognised, not trained again", group.label, short(after));
+    let text =
+        format!("{}: its commit {} is in the pool already; recognised, not trained again", group.label, short(after));
     context.tell(&Event::Note { text });
     step::finish(context, group, dir, before, after, StepState::Adopted).map(Some)
 }

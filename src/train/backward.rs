@@ -91,15 +91,16 @@ fn run(context: &Context<'_>, groups: &[Group], given: Option<&str>) -> Result<V
 }
 
 /// One pending micro-step.
-fn one(context: &Context<'_>, groups: usize, group: &Group, summary: Option<&str>, last: Option<&StepDir>) -> Result<StepReport> {
+fn one(
+    context: &Context<'_>,
+    groups: usize,
+    group: &Group,
+    summary: Option<&str>,
+    last: Option<&StepDir>,
+) -> Result<StepReport> {
     context.cancel.check()?;
     let dir = dir(context, group);
-    context.tell(&Event::StepStarted {
-        label: group.label.clone(),
-        group: group.number,
-        groups,
-        works: group.works(),
-    });
+    context.tell(&Event::StepStarted { label: group.label.clone(), group: group.number, groups, works: group.works() });
     take_over(context, last, &dir)?;
     let report = step::train(context, group, &dir, summary)?;
     context.tell(&Event::StepDone { step: report.clone() });
@@ -124,16 +125,24 @@ fn validate(context: &Context<'_>) -> Result<()> {
     let files = pool.files(pool.tip()?)?;
     let dirt = pool.dirt(&files, &mut context.cache.borrow_mut())?;
     if !dirt.is_empty() {
-        return Err(Error::failed(format!("the pool {} holds uncommitted changes:\n  {}", pool.root().display(), shown(&dirt)))
-            .hint("commit them, or move them away; nothing was touched"));
+        return Err(Error::failed(format!(
+            "the pool {} holds uncommitted changes:\n  {}",
+            pool.root().display(),
+            shown(&dirt)
+        ))
+        .hint("commit them, or move them away; nothing was touched"));
     }
     let problems = context.checker.problems(&files, &Changes::new(), |path| {
         files.get(path).map_or_else(|| Ok(Vec::new()), |entry| pool.blob(entry.id))
     })?;
     if !problems.is_empty() {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        return Err(Error::failed(format!("the pool {} does not pass its own lint:\n  {}", pool.root().display(), shown(&lines)))
-            .hint(format!("mend and commit it first: skilltrain lint --pool {}", pool.root().display())));
+        return Err(Error::failed(format!(
+            "the pool {} does not pass its own lint:\n  {}",
+            pool.root().display(),
+            shown(&lines)
+        ))
+        .hint(format!("mend and commit it first: skilltrain lint --pool {}", pool.root().display())));
     }
     Ok(())
 }

@@ -60,7 +60,13 @@ impl Checker {
         let load = |index: usize| Ok(loaded.get(&index).map_or(&[][..], Vec::as_slice));
         let problems = self.linter.all(&entries, load, |index| !loaded.contains_key(&index))?.problems;
         let bad: HashSet<&str> = problems.iter().map(|problem| problem.path.as_str()).collect();
-        clean.extend(loaded.keys().map(|index| all[*index]).filter(|(path, _)| !bad.contains(path.as_str())).map(|(_, entry)| entry.id));
+        clean.extend(
+            loaded
+                .keys()
+                .map(|index| all[*index])
+                .filter(|(path, _)| !bad.contains(path.as_str()))
+                .map(|(_, entry)| entry.id),
+        );
         Ok(problems)
     }
 

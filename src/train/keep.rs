@@ -30,9 +30,12 @@ pub fn failed_attempt(
     seconds: i64,
 ) -> Result<Option<(Oid, String)>> {
     // A `.git` inside a subfolder cannot stand in a tree; it stays in the checkout on disk.
-    let storable: Changes =
-        edited.changes.iter().filter(|(path, _)| !path.split('/').any(|part| part.eq_ignore_ascii_case(".git")))
-            .map(|(path, entry)| (path.clone(), *entry)).collect();
+    let storable: Changes = edited
+        .changes
+        .iter()
+        .filter(|(path, _)| !path.split('/').any(|part| part.eq_ignore_ascii_case(".git")))
+        .map(|(path, entry)| (path.clone(), *entry))
+        .collect();
     if storable.is_empty() {
         return Ok(None);
     }

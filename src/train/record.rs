@@ -66,7 +66,8 @@ pub fn snapshots(context: &Context<'_>, dir: &StepDir, before: Oid, after: Oid) 
         let folder = dir.file(name);
         files::remove_dir(&folder)?;
         files::create_dir(&folder)?;
-        let paths = if context.options.snapshot_full { pool.files(commit)?.into_keys().collect() } else { touched.clone() };
+        let paths =
+            if context.options.snapshot_full { pool.files(commit)?.into_keys().collect() } else { touched.clone() };
         for path in paths {
             if let Some(bytes) = pool.file(commit, &path)? {
                 let place = folder.join(&path);
@@ -145,7 +146,10 @@ fn merged_into(gone: &str, kept: &[(String, String)]) -> Option<String> {
         let there: Vec<&str> = rule_lines(text).collect();
         lines.iter().filter(|line| there.contains(line)).count()
     };
-    let best = kept.iter().map(|(path, text)| (shared(text), path)).max_by(|one, two| one.0.cmp(&two.0).then(two.1.cmp(one.1)));
+    let best = kept
+        .iter()
+        .map(|(path, text)| (shared(text), path))
+        .max_by(|one, two| one.0.cmp(&two.0).then(two.1.cmp(one.1)));
     best.filter(|(count, _)| *count > 0 && *count * 2 >= lines.len()).map(|(_, path)| path.clone())
 }
 
@@ -161,7 +165,10 @@ mod tests {
 
     #[test]
     fn a_deleted_card_whose_rules_live_on_was_merged() {
-        let kept = [("a.md".to_owned(), "## Rules\n- one\n- two\n- three\n".to_owned()), ("b.md".to_owned(), "- four\n".to_owned())];
+        let kept = [
+            ("a.md".to_owned(), "## Rules\n- one\n- two\n- three\n".to_owned()),
+            ("b.md".to_owned(), "- four\n".to_owned()),
+        ];
         assert_eq!(merged_into("---\ndescription: x\n---\n\n## Rules\n- one\n- four x\n", &kept), Some("a.md".into()));
         assert_eq!(merged_into("## Rules\n- one\n- 2\n- 3\n", &kept), None);
         assert_eq!(merged_into("", &kept), None);

@@ -3,7 +3,7 @@
 use crate::ground::crash;
 use crate::ground::error::{Error, Kind, Result};
 use crate::ground::{files, process};
-use crate::optimizer::{Outcome, Turn};
+use crate::optimizer::Outcome;
 use crate::pool::Oid;
 use crate::pool::checkout::Checkout;
 use crate::pool::history::{self, trailer};
@@ -148,9 +148,12 @@ fn refuse(setting: &Setting<'_>, checkout: &Checkout, attempted: Attempted, numb
     }
     let kind = if matches!(turn.outcome, Outcome::Unreachable(_)) { Kind::Unreachable } else { Kind::Failed };
     let reasons = as_text(&findings);
-    let error = Error::new(kind, format!("no attempt passed; the last one:\n{}", reasons.trim_end())).context(group.label.clone());
+    let error = Error::new(kind, format!("no attempt passed; the last one:\n{}", reasons.trim_end()))
+        .context(group.label.clone());
     let error = match kept {
-        Some((_, name)) => error.hint(format!("its edits are kept: git -C {} show {name}", context.pool.root().display())),
+        Some((_, name)) => {
+            error.hint(format!("its edits are kept: git -C {} show {name}", context.pool.root().display()))
+        }
         None => error,
     };
     Err(error

@@ -1,17 +1,13 @@
 //! The built-in optimizer: deterministic, no model, no network. A baseline that a reader can check by hand.
 
+mod optimizer;
+
+pub use optimizer::Extractive;
+
+use super::Bounds;
 use crate::batch::Evidence;
 use crate::pool::card::Card;
 use crate::pool::profile::Profile;
-
-/// What one micro-step may do at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
-    /// Cards that may be created, changed or deleted together; none means no bound.
-    pub learning_rate: Option<usize>,
-    /// Cards that may be deleted.
-    pub max_deletions: usize,
-}
 
 /// One change of the pool's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
