@@ -1,5 +1,6 @@
 //! Prompts: files in `prompts/`, embedded, overridable, rendered strictly; evidence stands in them as data.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use minijinja::{Environment, UndefinedBehavior};
@@ -38,7 +39,7 @@ impl Prompts {
     pub fn render(&self, name: &str, slots: &[(&str, String)]) -> Result<String> {
         let file = format!("{name}.md");
         let source = self.source(&file)?;
-        let fail = |error: minijinja::Error| Error::usage(format!("{error:#}")).context(format!("prompt {file}"));
+        let fail = |error: minijinja::Error| Error::usage(format!("{error}")).context(format!("prompt {file}"));
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         let template = environment.template_from_named_str(&file, &source).map_err(fail)?;
@@ -48,8 +49,9 @@ impl Prompts {
                 Error::usage(format!("the slot `{{{{ {unused} }}}}` is missing")).context(format!("prompt {file}"))
             );
         }
-        let values = slots.iter().map(|(slot, text)| ((*slot).to_owned(), minijinja::Value::from(text.as_str())));
-        template.render(minijinja::Value::from_iter(values)).map_err(fail)
+        let values: BTreeMap<String, String> =
+            slots.iter().map(|(slot, text)| ((*slot).to_owned(), text.clone())).collect();
+        template.render(values).map_err(fail)
     }
 
     fn source(&self, file: &str) -> Result<String> {
