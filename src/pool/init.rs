@@ -34,7 +34,7 @@ fn fill(folder: &Path, contents: &BTreeMap<String, Vec<u8>>, subject: &str, auth
     options.no_reinit(true).external_template(false).initial_head("main");
     let repo = Repository::init_opts(folder, &options).map_err(fail)?;
     let mut config = repo.config().and_then(|config| config.open_level(git2::ConfigLevel::Local)).map_err(fail)?;
-    config.set_str("notes.displayRef", "refs/notes/skilltrain").map_err(fail)?;
+    config.set_str("notes.displayRef", "refs/notes/skilltrain*").map_err(fail)?;
     let mut changes = Changes::new();
     for (path, bytes) in contents {
         files::write(&folder.join(path), bytes)?;
