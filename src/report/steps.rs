@@ -106,11 +106,5 @@ pub fn one_line(step: &StepReport) -> String {
         [("+", step.created.len()), ("~", step.changed.len()), ("»", step.merged.len()), ("−", step.deleted.len())];
     let counts: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(mark, n)| format!("{mark}{n}")).collect();
     let cards = if counts.is_empty() { "no card changed".to_owned() } else { format!("{} cards", counts.join(" ")) };
-    format!(
-        "{} · {cards} · {} · {} tokens{}",
-        step.label,
-        &step.after[..9],
-        step.tokens,
-        spent(std::slice::from_ref(step))
-    )
+    format!("{} · {cards} · {} · {}", step.label, &step.after[..9], spent(std::slice::from_ref(step)))
 }
