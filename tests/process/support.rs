@@ -14,18 +14,25 @@ pub(crate) const GENEROUS: Duration = Duration::from_secs(60);
 
 /// A folder that is removed at the end, with the agent's checkout in it.
 pub(crate) struct Place {
-    folder: tempfile::TempDir,
+    path: PathBuf,
+    _folder: Option<tempfile::TempDir>,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
-        let place = Place { folder: tempfile::tempdir().unwrap() };
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place { path: folder.path().canonicalize().unwrap(), _folder: Some(folder) };
         std::fs::create_dir(place.checkout()).unwrap();
         place
     }
 
+    /// Someone else's place.
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Place { path, _folder: None }
+    }
+
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        &self.path
     }
 
     pub(crate) fn checkout(&self) -> PathBuf {
