@@ -11,6 +11,7 @@ pub mod supervise;
 
 mod bwrap;
 mod confine;
+mod hold;
 mod inside;
 mod pipes;
 mod tree;

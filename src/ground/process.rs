@@ -1,7 +1,6 @@
 //! Runs one outside program to its end, contained: whatever it started is gone before anything is read.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -16,12 +15,16 @@ use super::pipes::Readers;
 use super::sandbox::{self, Plan};
 use super::signals::Cancel;
 use super::supervise::{self, KILL, STOP, Spec};
-use super::{digest, files, tree};
+use super::{digest, files, hold, tree};
+
+pub use super::hold::wait_until_free;
 
 /// How often a wish to stop is looked for.
 const TICK: Duration = Duration::from_millis(50);
 /// How long the pipes may stay open after the supervisor's end, when someone outside holds them.
 const DRAIN: Duration = Duration::from_secs(2);
+/// The longest time limit, which stands for none.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 /// How much longer than it should need the supervisor is given before it is ended itself.
 const HANGING: Duration = Duration::from_secs(5);
 
@@ -135,7 +138,7 @@ pub fn run(env: &Env, job: &Job, cancel: &Cancel, on_line: &mut dyn FnMut(&str))
     let plan = sandbox::plan(env, job.sandbox)?;
     let spec = spec(env, job, &plan)?;
     files::remove(&job.report)?;
-    let mut running = Running::start(env, job, &spec)?;
+    let mut running = Running::start(env, &spec)?;
     running.follow(cancel, on_line)?;
     let (status, stderr) = running.finish()?;
     match Report::read(&job.report)? {
@@ -148,7 +151,7 @@ pub fn run(env: &Env, job: &Job, cancel: &Cancel, on_line: &mut dyn FnMut(&str))
             warning: plan.warning,
         }),
         None => {
-            tree::kill_marked(&spec.token);
+            hold::end_marked(&spec.token, HANGING)?;
             let said = stderr.lines().last().unwrap_or("it said nothing");
             Err(Error::failed(format!("the supervisor of {} ended ({status}): {said}", job.program.display())))
         }
@@ -187,49 +190,6 @@ pub fn capture(env: &Env, program: &Path, args: &[&str], timeout: Duration) -> R
     Ok((finished.end, stdout, finished.stderr))
 }
 
-/// Waits until no process of an earlier job with this `hold` is alive, so that its folders may be touched.
-/// What a killed supervisor left behind is ended.
-///
-/// Errors: `Failed` when it is still held after `patience`.
-pub fn wait_until_free(hold: &Path, patience: Duration) -> Result<()> {
-    if !hold.try_exists().at("find", hold)? {
-        return Ok(());
-    }
-    let until = Instant::now() + patience;
-    let file = open_hold(hold)?;
-    lock(&file, hold, patience)?;
-    let token = files::read_lossy(hold)?;
-    while !token.is_empty() && tree::kill_marked(&token) > 0 {
-        if Instant::now() > until {
-            return Err(Error::failed("processes of an earlier agent cannot be ended")
-                .hint(format!("look for processes with {}={token} in their environment", tree::MARK)));
-        }
-        std::thread::sleep(supervise::KILL_PAUSE);
-    }
-    Ok(())
-}
-
-/// Opens a job's lock file, made when missing.
-pub(super) fn open_hold(path: &Path) -> Result<File> {
-    File::options().create(true).truncate(false).read(true).write(true).open(path).at("open", path)
-}
-
-/// Locks it, with patience; the lock lasts as long as `file`.
-pub(super) fn lock(file: &File, path: &Path, patience: Duration) -> Result<()> {
-    let until = Instant::now() + patience;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(std::fs::TryLockError::Error(error)) => return Err(error).at("lock", path),
-            Err(std::fs::TryLockError::WouldBlock) if Instant::now() >= until => {
-                return Err(Error::failed(format!("an earlier agent still runs: {} is locked", path.display()))
-                    .hint("wait for it, or end its \"skill-keeper\" process"));
-            }
-            Err(std::fs::TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
-        }
-    }
-}
-
 /// Checks what a job names and says it to the supervisor's taste, links resolved.
 fn spec(env: &Env, job: &Job, plan: &Plan) -> Result<Spec> {
     let folder = |path: &Path| -> Result<PathBuf> {
@@ -253,8 +213,8 @@ fn spec(env: &Env, job: &Job, plan: &Plan) -> Result<Spec> {
     Ok(Spec {
         wrapper: confinement.wrapper,
         sandbox: plan.name().to_owned(),
-        timeout: job.timeout,
-        grace: job.grace,
+        timeout: job.timeout.min(FOREVER),
+        grace: job.grace.min(FOREVER),
         cwd: cwd.into(),
         report: absolute(&job.report)?.into(),
         hold: hold.into(),
@@ -283,7 +243,7 @@ struct Running {
 }
 
 impl Running {
-    fn start(env: &Env, job: &Job, spec: &Spec) -> Result<Self> {
+    fn start(env: &Env, spec: &Spec) -> Result<Self> {
         let broken = |error| Error::failed(error).context("cannot start the supervisor");
         let mut line = serde_json::to_string(spec).map_err(Error::failed)?;
         line.push('\n');
@@ -311,8 +271,8 @@ impl Running {
             lifeline: Some(lifeline),
             readers,
             asked: 0,
-            grace: job.grace,
-            hanging: Instant::now() + job.timeout + job.grace + HANGING,
+            grace: spec.grace,
+            hanging: Instant::now() + spec.timeout + spec.grace + HANGING,
         })
     }
 
@@ -349,7 +309,8 @@ impl Running {
 
     /// Waits for the supervisor's end, with limits; how it ended and the last part of standard error.
     fn finish(mut self) -> Result<(String, String)> {
-        let patience = self.hanging.max(Instant::now() + HANGING);
+        // The pipe's end means that it is about to go; no end by now means that it never will.
+        let patience = self.hanging.max(Instant::now() + DRAIN);
         let status = loop {
             if let Some(status) = self.child.try_wait().map_err(Error::failed)? {
                 break status.to_string();

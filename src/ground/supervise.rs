@@ -17,7 +17,7 @@ use super::error::{AtPath as _, Error, Result};
 use super::inside::{self, Agent, Said};
 use super::process::{End, Report};
 use super::tree::{self, News};
-use super::{files, process};
+use super::{files, hold};
 
 /// The hidden subcommand that [`supervise_main`] serves.
 pub const COMMAND: &str = "__supervise";
@@ -100,7 +100,7 @@ fn supervise() -> Result<()> {
     lifeline.read_line(&mut line).map_err(Error::failed)?;
     let spec: Spec = serde_json::from_str(&line).map_err(|error| Error::failed(error).context("bad job"))?;
     drop(line);
-    let _hold = take_hold(&spec)?;
+    let _held = take_hold(&spec)?;
     tree::adopt_orphans();
     let (sender, events) = channel();
     listen_for_signals(sender.clone())?;
@@ -130,8 +130,8 @@ fn supervise() -> Result<()> {
 /// Locks the job's file for this process's life and writes the job's mark into it.
 fn take_hold(spec: &Spec) -> Result<File> {
     let path = spec.hold.as_ref();
-    let file = process::open_hold(path)?;
-    process::lock(&file, path, LOCK_PATIENCE)?;
+    let file = hold::open(path)?;
+    hold::lock(&file, path, LOCK_PATIENCE)?;
     file.set_len(0).and_then(|()| (&file).write_all(spec.token.as_bytes())).at("write", path)?;
     Ok(file)
 }

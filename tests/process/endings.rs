@@ -209,8 +209,8 @@ fn an_agent_that_kills_our_processes_gains_nothing() {
         assert_eq!(go(&job).0.end, End::Signaled(9), "{sandbox:?}");
         nobody_sleeps(&sleep);
     }
-    let supervisor = "$(sed 's/.*) . //' /proc/$PPID/stat | cut -d' ' -f1)";
-    let mut job = place.sh(&format!("sleep {sleep} & kill -KILL {supervisor}; sleep {sleep}"));
+
+    let mut job = place.sh(&format!("sleep {sleep} & kill -KILL {SUPERVISOR}; sleep {sleep}"));
     let error = fails(&job);
     assert_eq!(error.kind(), Kind::Failed);
     assert!(error.to_string().contains("supervisor"), "{error}");
@@ -219,7 +219,7 @@ fn an_agent_that_kills_our_processes_gains_nothing() {
     // Where the sandbox keeps signals in, it cannot even try.
     for sandbox in every().into_iter().filter(|sandbox| *sandbox == Sandbox::Landlock) {
         job.sandbox = sandbox;
-        job.args[1] = format!("kill -KILL {supervisor} || echo refused").into();
+        job.args[1] = format!("kill -KILL {SUPERVISOR} || echo refused").into();
         assert_eq!(go(&job).1, ["refused"]);
     }
 }
@@ -332,4 +332,50 @@ fn descendants(of: i32) -> Vec<i32> {
         found.extend(pids.filter(|pid| parent(pid) == Some(at)));
     }
     found.split_off(1)
+}
+
+/// The supervisor's process number, in a script that the inner process of ours started.
+const SUPERVISOR: &str = "$(sed 's/.*) . //' /proc/$PPID/stat | cut -d' ' -f1)";
+
+#[test]
+fn a_supervisor_that_is_told_to_end_ends_its_agent_politely() {
+    let place = Place::new();
+    let sleep = unique_sleep();
+    let mut job = place.sh(&format!("trap 'echo bye; exit' INT; sleep {sleep} & kill -TERM {SUPERVISOR}; wait"));
+    job.grace = GENEROUS;
+    let (finished, lines) = go(&job);
+    assert_eq!((finished.end, lines), (End::Signaled(15), vec!["bye".to_owned()]));
+    nobody_sleeps(&sleep);
+}
+
+#[test]
+fn a_supervisor_that_hangs_is_ended_with_its_agent() {
+    let place = Place::new();
+    let sleep = unique_sleep();
+    let mut job = place.sh(&format!("(setsid sleep {sleep} &); kill -STOP {SUPERVISOR}; sleep {sleep}"));
+    job.timeout = Duration::from_millis(200);
+    let error = fails(&job);
+    assert_eq!(error.kind(), Kind::Failed);
+    assert!(error.to_string().contains("hung"), "{error}");
+    nobody_sleeps(&sleep);
+    assert!(place.report().is_none());
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_an_error_that_says_so() {
+    let place = Place::new();
+    let mut job = place.sh("rmdir ../out; echo > ../out");
+    std::fs::create_dir(place.path().join("out")).unwrap();
+    job.report = place.path().join("out/report.json");
+    let error = fails(&job);
+    assert!(error.to_string().contains("out"), "{error}");
+    assert_eq!(error.kind(), Kind::Failed);
+}
+
+#[test]
+fn no_time_limit_is_a_time_limit_too() {
+    let place = Place::new();
+    let mut job = place.sh("exit 3");
+    (job.timeout, job.grace) = (Duration::MAX, Duration::MAX);
+    assert_eq!(go(&job).0.end, End::Exited(3));
 }
