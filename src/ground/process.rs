@@ -244,11 +244,12 @@ struct Running {
 
 impl Running {
     fn start(env: &Env, spec: &Spec) -> Result<Self> {
-        let broken = |error| Error::failed(error).context("cannot start the supervisor");
+        let program = env.program();
+        let broken = |error| Error::failed(error).context(format!("cannot start {}", program.display()));
         let mut line = serde_json::to_string(spec).map_err(Error::failed)?;
         line.push('\n');
         // Nothing of our environment reaches it; the agent's own travels inside the spec, where nobody sees it.
-        let mut child = supervise::command(env.program())
+        let mut child = supervise::command(program)
             .arg(supervise::COMMAND)
             .env_clear()
             .env(tree::MARK, &spec.token)
