@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use super::env::Env;
 use super::error::{AtPath as _, Error, Result};
 use super::inside::Agent;
-use super::pipes::Readers;
+use super::pipes::{self, Readers};
 use super::sandbox::{self, Plan};
 use super::signals::Cancel;
 use super::supervise::{self, KILL, STOP, Spec};
@@ -61,7 +61,7 @@ pub struct Job {
     pub readable: Vec<PathBuf>,
     /// Containment wanted.
     pub sandbox: Sandbox,
-    /// Wall-clock time after which it is stopped.
+    /// Elapsed time after which it is stopped; time in which the machine sleeps does not count.
     pub timeout: Duration,
     /// Time between the polite signal and the end of everything.
     pub grace: Duration,
@@ -277,20 +277,30 @@ impl Running {
         })
     }
 
-    /// Passes lines on and orders down until the pipe's end, which comes when nobody is left to write to it.
+    /// Passes lines on and orders down until the pipe's end, which comes when nobody is left to write to it; or
+    /// until the supervisor has ended and what may still be in the pipe was read; or until it hangs.
     fn follow(&mut self, cancel: &Cancel, on_line: &mut dyn FnMut(&str)) -> Result<()> {
-        let mut drained = Duration::ZERO;
+        let (mut looked, mut ended) = (Instant::now(), false);
+        let (mut waited, mut read) = (Duration::ZERO, 0);
         loop {
             self.pass_on(cancel);
             match self.readers.lines.recv_timeout(TICK) {
-                Ok(lines) => lines.iter().for_each(|line| on_line(line)),
+                Ok(lines) => {
+                    lines.iter().for_each(|line| on_line(line));
+                    read += usize::from(ended);
+                }
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                Err(RecvTimeoutError::Timeout) => {
-                    let ended = self.child.try_wait().map_err(Error::failed)?.is_some();
-                    drained += if ended { TICK } else { Duration::ZERO };
-                    if drained > DRAIN || Instant::now() > self.hanging {
-                        return Ok(());
-                    }
+                Err(RecvTimeoutError::Timeout) if ended => waited += TICK,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if ended && (waited > DRAIN || read > pipes::MOST_IN_FLIGHT) {
+                return Ok(());
+            }
+            if !ended && looked.elapsed() >= TICK {
+                looked = Instant::now();
+                ended = self.child.try_wait().map_err(Error::failed)?.is_some();
+                if !ended && looked > self.hanging {
+                    return Ok(());
                 }
             }
         }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::Read as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -180,6 +181,7 @@ fn enter_bwrap(env: &Env, path: &Path) -> Result<(), String> {
         .arg(env.program())
         .args([supervise::COMMAND, supervise::PROBE])
         .env_clear()
+        .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
