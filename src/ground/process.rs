@@ -55,7 +55,8 @@ pub struct Job {
     pub cwd: PathBuf,
     /// The file that it reads as standard input; none is an empty one.
     pub stdin: Option<PathBuf>,
-    /// The only folders it may write to (besides `cwd`, when listed here).
+    /// The only folders it may write to; `cwd` is one only when listed. `/tmp` is writable, and private, under
+    /// bubblewrap alone: set `TMPDIR` to a folder listed here.
     pub writable: Vec<PathBuf>,
     /// Folders and files it must be able to read even when they lie where the sandbox hides things (`/tmp`).
     pub readable: Vec<PathBuf>,
@@ -96,7 +97,7 @@ pub struct Finished {
     pub stderr: String,
     /// Wall-clock time.
     pub elapsed: Duration,
-    /// Processes that it had left running and that were ended for it.
+    /// Processes that it had left running and that were ended for it; 0 when it was itself killed at once.
     pub leftovers: usize,
     /// The containment that was in force: "bwrap", "landlock", "supervisor".
     pub sandbox: String,
