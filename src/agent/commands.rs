@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::globs;
+use super::programs::{Arg, SEARCH, reader};
 use super::reads::{Place, join};
 use super::shell::{self, Part, Token, Word};
 
@@ -27,15 +28,6 @@ pub(super) fn read_by(text: &str, folder: &Path, said: &Said) -> (Vec<Place>, Pa
     let mut run = Run { folder: folder.to_owned(), variables: HashMap::new(), places: Vec::new(), said };
     run.script(text, 0, said.succeeded);
     (run.places, run.folder)
-}
-
-/// An argument of a command, expanded.
-#[derive(Debug, Clone)]
-enum Arg {
-    /// A pattern in which quoted special characters are escaped.
-    Text(String),
-    /// Output of another command that lists files.
-    Place(Place),
 }
 
 struct Run<'a> {
@@ -303,9 +295,7 @@ impl Run<'_> {
         if args.iter().any(|arg| silent(&arg.plain())) {
             return;
         }
-        let reader =
-            Reader { skip: 1, script: &["-e", "-f", "--regexp", "--file"], valued: SEARCH_VALUES, edits: false };
-        let operands = reader.operands(args);
+        let operands = SEARCH.operands(args);
         let recursive = args.iter().map(Arg::plain).any(|text| {
             text == "--recursive" || text.starts_with('-') && !text.starts_with("--") && text.contains(['r', 'R'])
         });
@@ -356,23 +346,6 @@ impl Run<'_> {
     }
 }
 
-impl Arg {
-    fn text(&self) -> Option<&str> {
-        match self {
-            Arg::Text(text) => Some(text),
-            Arg::Place(_) => None,
-        }
-    }
-
-    fn plain(&self) -> String {
-        self.text().map(globs::unescape).unwrap_or_default()
-    }
-
-    fn is_option(&self) -> bool {
-        self.text().is_some_and(|text| text.starts_with('-') && text.len() > 1)
-    }
-}
-
 fn is_empty(part: &Part) -> bool {
     matches!(part, Part::Text { text, .. } if text.is_empty())
 }
@@ -380,62 +353,4 @@ fn is_empty(part: &Part) -> bool {
 /// The folder whose `.git` a folder belongs to.
 fn top(folder: &Path) -> PathBuf {
     folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder).to_owned()
-}
-
-/// How a program names the files that it shows.
-struct Reader {
-    /// Operands before the files: a script, a pattern.
-    skip: usize,
-    /// Options that give the script, so that all operands are files.
-    script: &'static [&'static str],
-    /// Options that take a value.
-    valued: &'static [&'static str],
-    /// Whether `-i` edits the files instead of showing them.
-    edits: bool,
-}
-
-const SEARCH_VALUES: &[&str] = &["-A", "-B", "-C", "-m", "-g", "-t", "-T", "-d", "--glob", "--type", "--max-count"];
-
-fn reader(name: &str) -> Option<Reader> {
-    let plain = |valued| Reader { skip: 0, script: &[], valued, edits: false };
-    Some(match name.rsplit('/').next().unwrap_or(name) {
-        "cat" | "less" | "more" | "bat" | "batcat" | "tac" | "strings" | "diff" | "fold" | "fmt" | "rev" => plain(&[]),
-        "head" | "tail" => plain(&["-n", "-c", "--lines", "--bytes"]),
-        "nl" => plain(&["-b", "-f", "-h", "-i", "-l", "-n", "-s", "-v", "-w"]),
-        "cut" | "sort" | "column" | "paste" => plain(&["-d", "-f", "-c", "-b", "-k", "-t", "-o", "-s"]),
-        "uniq" | "xxd" | "od" | "hexdump" => plain(&["-f", "-s", "-w", "-l", "-c", "-n", "-t", "-A", "-N"]),
-        "sed" => Reader { skip: 1, script: &["-e", "-f", "--expression", "--file"], valued: &["-l"], edits: true },
-        "awk" | "gawk" | "mawk" => Reader { skip: 1, script: &["-f", "--file"], valued: &["-v", "-F"], edits: false },
-        "jq" | "yq" => Reader { skip: 1, script: &["-f"], valued: &["--indent"], edits: false },
-        _ => return None,
-    })
-}
-
-impl Reader {
-    fn operands(&self, args: &[Arg]) -> Vec<Arg> {
-        let (mut operands, mut skip, mut options) = (Vec::new(), self.skip, true);
-        let mut rest = args.iter();
-        while let Some(arg) = rest.next() {
-            let text = arg.plain();
-            match text.as_str() {
-                "--" if options => options = false,
-                // Edited in place: nothing is shown.
-                _ if options && self.edits && (text.starts_with("-i") || text == "--in-place") => {
-                    return Vec::new();
-                }
-                _ if options && arg.is_option() => {
-                    let name = text.split('=').next().unwrap_or_default();
-                    if self.script.contains(&name) {
-                        skip = 0;
-                    }
-                    if text == name && (self.script.contains(&name) || self.valued.contains(&name)) {
-                        rest.next();
-                    }
-                }
-                _ if skip > 0 => skip -= 1,
-                _ => operands.push(arg.clone()),
-            }
-        }
-        operands
-    }
 }

@@ -12,6 +12,7 @@ mod gather;
 mod globs;
 mod health;
 mod outcome;
+mod programs;
 mod reads;
 mod shell;
 mod turn;

@@ -162,12 +162,12 @@ impl Stream {
         }
         total.cost_usd = value["total_cost_usd"].as_f64();
         emit(Event::Usage { usage: total });
-        let errors = value["errors"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let mut errors = value["errors"].as_array().into_iter().flatten().filter_map(Value::as_str);
         self.result = Some(Ending {
             subtype: text(value, "subtype").to_owned(),
             is_error: value["is_error"].as_bool().unwrap_or(false),
             status: value["api_error_status"].as_u64(),
-            text: value["result"].as_str().map(str::to_owned).or_else(|| errors.last().map(str::to_owned)),
+            text: value["result"].as_str().map(str::to_owned).or_else(|| errors.next_back().map(str::to_owned)),
         });
     }
 }

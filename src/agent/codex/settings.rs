@@ -53,7 +53,7 @@ impl Settings {
 
     fn parse(text: &str) -> Result<Settings, toml::de::Error> {
         let mut kept: Table = text.parse()?;
-        kept.retain(|name, _| KEPT.iter().any(|kept| kept == name));
+        kept.retain(|name, _| KEPT.contains(&name));
         let chosen = kept.get("model_provider").and_then(Value::as_str);
         let provider = chosen.and_then(|name| kept.get("model_providers")?.get(name)).and_then(Value::as_table);
         let mut keys = Vec::new();
