@@ -15,6 +15,8 @@ mod outcome;
 mod programs;
 mod reads;
 mod shell;
+#[cfg(test)]
+mod testing;
 mod turn;
 mod variables;
 
