@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::ground::text::clip;
+use crate::ground::text::first_line;
+
 /// Tokens and money that calls took. Unknown is `None` or absent, never zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -81,14 +84,22 @@ pub enum Event {
     Omitted { count: u64 },
 }
 
-/// Text cut to about `limit` bytes: its head and its tail stay, and what was cut is said.
-pub fn clip(text: &str, limit: usize) -> String {
-    if text.len() <= limit {
-        return text.to_owned();
+impl Event {
+    /// What a progress line says of it; none for what is no action.
+    pub fn headline(&self) -> Option<String> {
+        let line = |verb: &str, text: &str| Some(format!("{verb}{}", first_line(text, 72)));
+        match self {
+            Event::Said { text } if text.trim().is_empty() => None,
+            Event::Said { text } => line("", text),
+            Event::Read { path } => line("reads ", path),
+            Event::Wrote { path, .. } => line("writes ", path),
+            Event::Ran { command, .. } => line("runs ", command),
+            Event::Used { tool, .. } => line("uses ", tool),
+            Event::Retrying { reason } => line("asks its provider again: ", reason),
+            Event::Denied { tool, .. } => line("was refused ", tool),
+            Event::Session { .. } | Event::Usage { .. } | Event::Omitted { .. } => None,
+        }
     }
-    let head = text.floor_char_boundary(limit - limit / 4);
-    let tail = text.ceil_char_boundary(text.len() - limit / 4).max(head);
-    format!("{}\n[... {} bytes left out ...]\n{}", &text[..head], tail - head, &text[tail..])
 }
 
 /// The read trace's file: one path a line, in order.

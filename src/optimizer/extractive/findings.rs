@@ -1,0 +1,323 @@
+//! Findings: what one list item, table row or paragraph of a report says, and the advice in it.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::advice::{Reader, Reading, Rule, imperative, names_work};
+use super::blocks::{self, Block, Shape};
+use super::lexicon::{self, is};
+use super::sentences::{fold, sentences, unquote};
+use super::terms::words;
+use crate::batch::Evidence;
+
+/// At most this many findings are kept for one plan; the rest is counted and said.
+const MAX_FINDINGS: usize = 4_000;
+
+/// Whether a finding is about what went right or wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Right,
+    Wrong,
+    Unmarked,
+}
+
+/// One finding.
+#[derive(Debug, Clone)]
+pub(super) struct Finding {
+    /// The works that it comes from, by their place in the evidence; one, but in a commonality report.
+    pub(super) works: BTreeSet<usize>,
+    /// The nearest heading.
+    pub(super) section: String,
+    /// What the item is about: its bold beginning or a row's first cell, without its number.
+    pub(super) label: Option<String>,
+    /// The label or heading, when it names a part of the work rather than a part of the report.
+    pub(super) topic: Option<String>,
+    pub(super) verdict: Verdict,
+    /// All its words, quotations left out.
+    pub(super) text: String,
+    pub(super) rules: Vec<Rule>,
+    /// Advice that no card may hold, with the reason.
+    pub(super) unusable: Vec<(String, &'static str)>,
+    /// The card paths that it names, as it names them.
+    pub(super) cards: Vec<String>,
+    /// How often the work repeats it, by its own count ("3 of 6 replies"); 1 when it gives none.
+    pub(super) times: usize,
+    /// That count as it is written.
+    pub(super) counted: String,
+    /// What is counted, in the singular ("reply").
+    pub(super) unit: Option<String>,
+}
+
+impl Finding {
+    /// Whether it says one of some phrases.
+    pub(super) fn says(&self, phrases: &[&str]) -> bool {
+        let low = self.text.to_lowercase();
+        phrases.iter().any(|phrase| low.contains(phrase))
+    }
+}
+
+/// All findings of a group.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub(super) all: Vec<Finding>,
+    /// What the reports quote: none of it may reach a card.
+    pub(super) quoted: Vec<String>,
+    /// Findings beyond the bound.
+    pub(super) dropped: usize,
+}
+
+/// Reads the findings of all loss reports, or of a commonality report that stands for them.
+pub(super) fn read(evidence: &[Evidence], summary: Option<&str>) -> Findings {
+    let names = work_names(evidence);
+    let mut found = Findings::default();
+    match summary {
+        Some(text) => found.add(text, &names, &|text| named_works(text, evidence), true),
+        None => {
+            for (index, sample) in evidence.iter().enumerate() {
+                found.add(&sample.loss_report, &names, &|_| BTreeSet::from([index]), false);
+            }
+        }
+    }
+    found
+}
+
+/// Names that can be told from ordinary words: those with more in them than small letters.
+fn work_names(evidence: &[Evidence]) -> Vec<String> {
+    let telling = |name: &&String| !name.trim().is_empty() && !name.chars().all(|c| c.is_lowercase());
+    let names: BTreeSet<&String> =
+        evidence.iter().flat_map(|sample| [&sample.work, &sample.title]).filter(telling).collect();
+    names.into_iter().cloned().collect()
+}
+
+/// The works that a line of a commonality report names; all when it names none, since sharing is what it reports.
+fn named_works(text: &str, evidence: &[Evidence]) -> BTreeSet<usize> {
+    let named: BTreeSet<usize> = (0..evidence.len()).filter(|index| names_work(text, &evidence[*index].work)).collect();
+    if named.is_empty() { (0..evidence.len()).collect() } else { named }
+}
+
+impl Findings {
+    fn add(&mut self, text: &str, names: &[String], works: &dyn Fn(&str) -> BTreeSet<usize>, summary: bool) {
+        let report = blocks::read(text);
+        self.quoted.extend(report.quoted);
+        for block in &report.blocks {
+            let (finding, quotes) = finding(block, names, works, summary);
+            self.quoted.extend(quotes);
+            if self.all.len() < MAX_FINDINGS {
+                self.all.push(finding);
+            } else {
+                self.dropped += 1;
+            }
+        }
+    }
+}
+
+fn finding(
+    block: &Block,
+    names: &[String],
+    works: &dyn Fn(&str) -> BTreeSet<usize>,
+    summary: bool,
+) -> (Finding, Vec<String>) {
+    let (label, written) = label_and_text(block);
+    let plain = unquote(&written);
+    let text = without_works(&plain.text, summary);
+    let section = block.headings.last().cloned().unwrap_or_default();
+    let reader = Reader { names, statements: summary, label: label.as_deref() };
+    let (mut rules, mut unusable) = (Vec::new(), Vec::new());
+    let verdict = verdict(block, &text);
+    if verdict != Verdict::Right {
+        for sentence in sentences(&text) {
+            match reader.read(&sentence) {
+                Reading::Rule(rule) if !rules.contains(&rule) => rules.push(rule),
+                Reading::Unusable(reason) => unusable.push((sentence, reason)),
+                _ => {}
+            }
+        }
+    }
+    let (times, counted, unit) = count(&plain.text);
+    let topic = topic(label.as_deref(), &block.headings, names);
+    let finding = Finding {
+        works: works(&format!("{written} {}", label.as_deref().unwrap_or_default())),
+        section,
+        topic,
+        label,
+        verdict,
+        cards: cards_named(&plain.text),
+        text: fold(&plain.text),
+        rules,
+        unusable,
+        times,
+        counted,
+        unit,
+    };
+    (finding, plain.quotes)
+}
+
+/// A block's label, and its text as sentences: a bold beginning that is a sentence or a lead-in belongs to the text, and
+/// a row's cells are read by the heads of their columns.
+fn label_and_text(block: &Block) -> (Option<String>, String) {
+    if block.shape == Shape::Row {
+        return row(&block.cells);
+    }
+    let Some(bold) = &block.bold else {
+        return (None, block.text.clone());
+    };
+    let label = unnumbered(bold).trim_end_matches(['.', ':', '!']).trim().to_owned();
+    let tail = block.text.trim_start();
+    if imperative(bold) && !tail.starts_with('(') {
+        return (None, format!("{bold}\n{tail}"));
+    }
+    if bold.ends_with(':') || tail.starts_with(':') {
+        let lead = label.to_lowercase();
+        let known = [lexicon::ADVICE_LABELS, lexicon::VALUE_LABELS, lexicon::SPEECH_LABELS];
+        if known.iter().any(|list| is(list, &lead)) {
+            return (None, format!("{label}: {}", tail.trim_start_matches(':')));
+        }
+        return (Some(label), tail.trim_start_matches(':').to_owned());
+    }
+    ((!label.is_empty()).then_some(label), tail.to_owned())
+}
+
+fn row(cells: &[(String, String)]) -> (Option<String>, String) {
+    let mut label = None;
+    let mut text = String::new();
+    for (index, (head, cell)) in cells.iter().enumerate() {
+        let low = head.trim().to_lowercase();
+        if is(lexicon::SPEECH_LABELS, &low) || cell.is_empty() {
+            continue;
+        }
+        if index == 0 || (label.is_none() && index == 1) {
+            let plain = unnumbered(cell).trim_end_matches('.').to_owned();
+            let titled =
+                !imperative(&plain) && plain.chars().any(char::is_alphabetic) && plain.split_whitespace().count() <= 10;
+            if titled {
+                label = Some(plain);
+                continue;
+            }
+        }
+        let announced = is(lexicon::ADVICE_LABELS, &low) || is(lexicon::VALUE_LABELS, &low);
+        text.push_str(&if announced { format!("{low}: {cell}\n") } else { format!("{cell}\n") });
+    }
+    (label, text)
+}
+
+fn unnumbered(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_numeric() || matches!(c, '.' | ')' | '#' | '(' | ' ' | '-'))
+}
+
+/// A commonality report names works at a line's end, which is for the reader and not for the rule.
+fn without_works(text: &str, summary: bool) -> String {
+    if !summary {
+        return text.to_owned();
+    }
+    let kept = sentences(text).into_iter().filter(|sentence| {
+        let label = sentence.split(':').next().unwrap_or_default().trim().to_lowercase();
+        !(sentence.contains(':') && is(lexicon::WORK_LABELS, &label))
+    });
+    kept.collect::<Vec<_>>().join("\n")
+}
+
+fn verdict(block: &Block, text: &str) -> Verdict {
+    let praised = |heading: &String| {
+        let low = heading.to_lowercase();
+        let alone = low.trim_matches(|c: char| !c.is_alphanumeric());
+        is(lexicon::RIGHT_MARKS, alone)
+            || lexicon::PRAISE.iter().any(|phrase| low.contains(phrase)) && !low.contains("not ")
+    };
+    if block.headings.iter().any(praised) {
+        return Verdict::Right;
+    }
+    let mark = text.trim_start().strip_prefix('(').and_then(|rest| rest.split(')').next()).map(str::to_owned);
+    // A bare first word is a mark only when it can't be an instruction's verb ("Pass the id on", "Correct: 4711").
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let bare =
+        first.chars().all(|c| !c.is_alphanumeric()) || matches!(first.to_lowercase().as_str(), "right:" | "good:");
+    let bracketed = first.starts_with('[') && first.ends_with(']');
+    let marks = mark.into_iter().chain((bare || bracketed).then(|| first.trim_matches([':', '[', ']']).to_owned()));
+    for mark in marks.chain(block.cells.iter().map(|cell| cell.1.clone())) {
+        let low = mark.trim().to_lowercase();
+        if is(lexicon::WRONG_MARKS, &low) {
+            return Verdict::Wrong;
+        }
+        if is(lexicon::RIGHT_MARKS, &low) {
+            return Verdict::Right;
+        }
+    }
+    Verdict::Unmarked
+}
+
+/// What part of the work a finding is about: its label, else its heading, unless that only orders the report.
+fn topic(label: Option<&str>, headings: &[String], names: &[String]) -> Option<String> {
+    let tells = |text: &str| {
+        let all = words(text);
+        let content = all.iter().filter(|word| !is(lexicon::STOP, &word.low));
+        (1..=8).contains(&all.len())
+            && !all.first().is_some_and(|word| is(lexicon::PROBLEM_STARTS, &word.low))
+            && !all.iter().any(|word| is(lexicon::FINITE, &word.low) && word.low != "of")
+            && content.clone().count() > 0
+            && content.clone().all(|word| !is(lexicon::REPORT_WORDS, &word.low))
+            && all.iter().any(|word| word.low.chars().any(char::is_alphabetic))
+            && !names.iter().any(|name| names_work(text, name))
+    };
+    // The first heading is the report's title.
+    let below_title = headings.iter().skip(1).rev().map(|heading| unnumbered(heading));
+    label.into_iter().chain(below_title).find(|text| tells(text)).map(|text| text.trim().to_owned())
+}
+
+/// "3 of 6 replies" gives 3 and "reply"; "four times" gives 4.
+fn count(text: &str) -> (usize, String, Option<String>) {
+    static SHARE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(\d{1,6}|one|two|three|four|five|six|seven|eight|nine|ten)(?:\s*/\s*|\s+(?:out\s+)?of\s+(?:the\s+|its\s+)?)(?:\d{1,6}|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+([\p{L}-]{3,30})")
+            .expect("the pattern is a constant that a test compiles")
+    });
+    static TIMES: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(\d{1,6}|two|three|four|five|six|seven|eight|nine|ten)\s+times\b|\b(twice|repeatedly)\b")
+            .expect("the pattern is a constant that a test compiles")
+    });
+    if let Some(found) = SHARE.captures(text) {
+        let unit = found.get(2).map(|unit| singular(&unit.as_str().to_lowercase()));
+        return (number(found.get(1).map_or("", |count| count.as_str())), found[0].to_owned(), unit);
+    }
+    match TIMES.captures(text) {
+        Some(found) => (found.get(1).map_or(2, |count| number(count.as_str())), found[0].to_owned(), None),
+        None => (1, String::new(), None),
+    }
+}
+
+fn number(text: &str) -> usize {
+    const WORDS: [&str; 11] = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let low = text.to_lowercase();
+    low.parse().ok().or_else(|| WORDS.iter().position(|word| *word == low)).unwrap_or(1)
+}
+
+/// The singular of an English plural, by its ending.
+fn singular(word: &str) -> String {
+    if let Some(root) = word.strip_suffix("ies").filter(|root| root.len() > 1) {
+        return format!("{root}y");
+    }
+    for ending in ["sses", "shes", "ches", "xes"] {
+        if word.ends_with(ending) {
+            return word[..word.len() - 2].to_owned();
+        }
+    }
+    match word.strip_suffix('s') {
+        Some(root) if !root.ends_with(['s', 'u', 'i']) => root.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+/// Paths of Markdown files in the text.
+fn cards_named(text: &str) -> Vec<String> {
+    let mut out = BTreeSet::new();
+    for part in
+        text.split(|c: char| c.is_whitespace() || matches!(c, '`' | '(' | ')' | '"' | '\'' | '<' | '>' | '[' | ']'))
+    {
+        let part = part.trim_end_matches(['.', ',', ';', ':', '!', '?']);
+        if part.len() > 3 && part.is_char_boundary(part.len() - 3) && part[part.len() - 3..].eq_ignore_ascii_case(".md")
+        {
+            out.insert(part);
+        }
+    }
+    out.into_iter().map(str::to_owned).collect()
+}

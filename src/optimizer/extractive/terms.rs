@@ -1,0 +1,307 @@
+//! Words, stems and rarity weights, and when two rules say the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use frostem::{Algorithm, Stemmer};
+
+use super::lexicon::{self, is};
+
+/// Two rules whose cosine is at least this say the same, if their values, signs and opposites agree too.
+///
+/// It lies in the gap between the pairs of `tests::PAIRS` that say the same (lowest 0.80) and those that don't and that
+/// no other guard tells apart (highest 0.67).
+pub(super) const SAME: f64 = 0.74;
+
+/// A rule of which a line holds at least this share of the weight is covered by it: all but a side word.
+const COVERED: f64 = 0.9;
+
+/// A word as a comparison sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    /// As written.
+    pub(super) raw: String,
+    /// In small letters, apostrophes straight.
+    pub(super) low: String,
+    /// Byte range in the text.
+    pub(super) span: (usize, usize),
+    /// Whether it begins a clause.
+    pub(super) opens: bool,
+    /// Whether it stood in a code span.
+    pub(super) code: bool,
+}
+
+/// The words of a text in order; a mark inside a word (`a-b`, `x.y`, `don't`) does not cut it.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    let chars: Vec<(usize, char)> = text.char_indices().collect();
+    let (mut out, mut start, mut opens, mut code): (Vec<Word>, Option<usize>, bool, bool) =
+        (Vec::new(), None, true, false);
+    for (index, (at, c)) in chars.iter().enumerate() {
+        let inside = c.is_alphanumeric()
+            || (start.is_some()
+                && matches!(c, '-' | '\'' | '’' | '.' | '_' | '/' | '@' | ':' | '+')
+                && chars.get(index + 1).is_some_and(|(_, next)| next.is_alphanumeric()));
+        match (inside, start) {
+            (true, None) => start = Some(*at),
+            (false, Some(from)) => {
+                out.push(word(text, from, *at, opens, code));
+                (start, opens) = (None, false);
+            }
+            _ => {}
+        }
+        if !inside {
+            code ^= *c == '`';
+            opens |= matches!(c, '.' | ';' | ':' | '!' | '?' | '\n' | '(');
+        }
+    }
+    if let Some(from) = start {
+        out.push(word(text, from, text.len(), opens, code));
+    }
+    out
+}
+
+fn word(text: &str, from: usize, to: usize, opens: bool, code: bool) -> Word {
+    let raw = text[from..to].to_owned();
+    let low = raw.to_lowercase().replace('’', "'");
+    Word { raw, low, span: (from, to), opens, code }
+}
+
+/// The stem of a word in small letters: Snowball's English stemmer ("Porter 2"), after possessives are cut and British
+/// spellings are folded to American ones, so that reports by different hands agree.
+pub(super) fn stem(low: &str) -> String {
+    let low = low.strip_suffix("'s").unwrap_or(low);
+    if !low.chars().all(|c| c.is_ascii_lowercase()) {
+        return low.to_owned();
+    }
+    let mut word = low.to_owned();
+    if word.len() > 5 {
+        for (british, american) in
+            [("isation", "ization"), ("ising", "izing"), ("ised", "ized"), ("ises", "izes"), ("ise", "ize")]
+        {
+            if let Some(root) = word.strip_suffix(british) {
+                word = format!("{root}{american}");
+                break;
+            }
+        }
+        for (british, american) in [("ours", "ors"), ("our", "or"), ("oured", "ored"), ("ouring", "oring")] {
+            if let Some(root) = word.strip_suffix(british) {
+                word = format!("{root}{american}");
+                break;
+            }
+        }
+    }
+    Stemmer::new(Algorithm::English).stem(&word).into_owned()
+}
+
+fn number_word(low: &str) -> Option<&'static str> {
+    const NUMBERS: [(&str, &str); 11] = [
+        ("two", "2"),
+        ("three", "3"),
+        ("four", "4"),
+        ("five", "5"),
+        ("six", "6"),
+        ("seven", "7"),
+        ("eight", "8"),
+        ("nine", "9"),
+        ("ten", "10"),
+        ("eleven", "11"),
+        ("twelve", "12"),
+    ];
+    NUMBERS.iter().find(|(word, _)| *word == low).map(|(_, digits)| *digits)
+}
+
+/// What a text is compared by.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Terms {
+    /// Stems of the content words; `!` before a stem in a negated clause, so that "do X" and "do not X" share nothing.
+    pub(super) signed: BTreeSet<String>,
+    /// What must agree to the letter: numbers, codes, code spans, names.
+    pub(super) values: BTreeSet<String>,
+    /// Every word, small.
+    pub(super) low: BTreeSet<String>,
+}
+
+impl Terms {
+    /// Reads a text's terms.
+    pub(super) fn of(text: &str) -> Terms {
+        let words = words(text);
+        let mut terms = Terms::default();
+        let mut negated = false;
+        for (index, word) in words.iter().enumerate() {
+            negated = (negated && !breaks_clause(text, &words, index)) || is(lexicon::NEGATIONS, &word.low);
+            terms.low.insert(word.low.clone());
+            if let Some(value) = value_of(word) {
+                terms.values.insert(value);
+            }
+            if is(lexicon::STOP, &word.low) || is(lexicon::NEGATIONS, &word.low) {
+                continue;
+            }
+            let stem = number_word(&word.low).map_or_else(|| stem(&word.low), str::to_owned);
+            terms.signed.insert(if negated { format!("!{stem}") } else { stem });
+        }
+        terms
+    }
+
+    /// The stems without their signs.
+    pub(super) fn stems(&self) -> BTreeSet<&str> {
+        self.signed.iter().map(|term| term.trim_start_matches('!')).collect()
+    }
+}
+
+/// A negation reaches to the end of its clause: a semicolon, colon, full stop or dash, "but" or "instead", or a comma
+/// before another instruction ("Do not apologise, give the value").
+fn breaks_clause(text: &str, words: &[Word], index: usize) -> bool {
+    let (Some(word), Some(before)) = (words.get(index), index.checked_sub(1).and_then(|last| words.get(last))) else {
+        return true;
+    };
+    let between = text.get(before.span.1..word.span.0).unwrap_or_default();
+    between.contains([';', ':', '.', '!', '?', '—', '–', '\n'])
+        || matches!(word.low.as_str(), "but" | "instead")
+        || (between.contains(',') && (is(lexicon::VERBS, &word.low) || is(lexicon::OPENERS, &word.low)))
+}
+
+fn value_of(word: &Word) -> Option<String> {
+    if word.code || word.low.chars().any(char::is_numeric) {
+        return Some(word.low.clone());
+    }
+    if let Some(digits) = number_word(&word.low) {
+        return Some(digits.to_owned());
+    }
+    let name = !word.opens && word.raw.chars().next().is_some_and(char::is_uppercase) && word.low != "i";
+    name.then(|| word.low.clone())
+}
+
+/// How much each stem tells: the rarer among the rules at hand, the more.
+///
+/// Smoothed inverse document frequency, ln((1 + N) / (1 + n)) + 1, for N rules of which n hold the stem (Spärck Jones
+/// 1972; the smoothing is the common one that keeps a stem which all hold above zero).
+#[derive(Debug, Default)]
+pub(super) struct Weights {
+    /// A stem's number and its squared weight.
+    stems: BTreeMap<String, (u32, f64)>,
+}
+
+/// Terms as numbers, ready to be compared many times.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Vector {
+    /// Term number (the stem's, doubled, plus one when negated) and squared weight, ascending.
+    terms: Vec<(u32, f64)>,
+    /// The sum of the squared weights.
+    norm: f64,
+}
+
+impl Weights {
+    /// Counts the stems of the rules at hand.
+    pub(super) fn of<'a>(rules: impl Iterator<Item = &'a Terms>) -> Weights {
+        let (mut all, mut holding) = (0.0, BTreeMap::<String, f64>::new());
+        for terms in rules {
+            all += 1.0;
+            for stem in terms.stems() {
+                match holding.get_mut(stem) {
+                    Some(count) => *count += 1.0,
+                    None => drop(holding.insert(stem.to_owned(), 1.0)),
+                }
+            }
+        }
+        let weight = |holding: f64| (((1.0 + all) / (1.0 + holding)).ln() + 1.0).powi(2);
+        let stems = holding.into_iter().zip(0..).map(|((stem, count), id)| (stem, (id, weight(count)))).collect();
+        Weights { stems }
+    }
+
+    /// The terms with their weights. A stem that was not counted only lengthens the vector.
+    pub(super) fn vector(&self, terms: &Terms) -> Vector {
+        let mut vector = Vector::default();
+        for term in &terms.signed {
+            let stem = term.trim_start_matches('!');
+            match self.stems.get(stem) {
+                Some((id, square)) => {
+                    vector.terms.push((id * 2 + u32::from(term.starts_with('!')), *square));
+                    vector.norm += square;
+                }
+                None => vector.norm += 1.0,
+            }
+        }
+        vector.terms.sort_by_key(|(id, _)| *id);
+        vector
+    }
+}
+
+impl Vector {
+    /// The cosine with another, 0 to 1; each term counts once, by its weight.
+    pub(super) fn cosine(&self, other: &Vector) -> f64 {
+        let norms = (self.norm * other.norm).sqrt();
+        if norms > 0.0 { self.shared(other) / norms } else { 0.0 }
+    }
+
+    /// The share of this one's weight that `whole` holds too, 0 to 1.
+    pub(super) fn contained(&self, whole: &Vector) -> f64 {
+        if self.norm > 0.0 { self.shared(whole) / self.norm } else { 0.0 }
+    }
+
+    /// The same with every sign taken off: what both speak of, whatever they say of it.
+    pub(super) fn unsigned(&self) -> Vector {
+        let mut terms: Vec<(u32, f64)> = self.terms.iter().map(|(id, square)| (id & !1, *square)).collect();
+        terms.sort_by_key(|(id, _)| *id);
+        terms.dedup_by_key(|(id, _)| *id);
+        let norm = terms.iter().map(|(_, square)| square).sum();
+        Vector { terms, norm }
+    }
+
+    /// The numbers of its stems.
+    pub(super) fn stems(&self) -> impl Iterator<Item = u32> {
+        self.terms.iter().map(|(id, _)| id / 2)
+    }
+
+    fn shared(&self, other: &Vector) -> f64 {
+        let (mut sum, mut left, mut right) = (0.0, self.terms.iter().peekable(), other.terms.iter().peekable());
+        while let (Some((a, square)), Some((b, _))) = (left.peek(), right.peek()) {
+            match a.cmp(b) {
+                std::cmp::Ordering::Less => drop(left.next()),
+                std::cmp::Ordering::Greater => drop(right.next()),
+                std::cmp::Ordering::Equal => {
+                    sum += square;
+                    left.next();
+                    right.next();
+                }
+            }
+        }
+        sum
+    }
+}
+
+/// Terms and their vector.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Weighed {
+    pub(super) terms: Terms,
+    pub(super) vector: Vector,
+}
+
+impl Weighed {
+    /// Weighs terms.
+    pub(super) fn new(terms: Terms, weights: &Weights) -> Weighed {
+        let vector = weights.vector(&terms);
+        Weighed { terms, vector }
+    }
+
+    /// Whether two instructions say the same.
+    pub(super) fn same(&self, other: &Weighed) -> bool {
+        self.terms.values == other.terms.values
+            && self.vector.cosine(&other.vector) >= SAME
+            && !contrary(&self.terms, &other.terms)
+    }
+
+    /// Whether `line`, which may say more, says all of this.
+    pub(super) fn covered_by(&self, line: &Weighed) -> bool {
+        self.same(line)
+            || (self.terms.values.is_subset(&line.terms.values)
+                && self.vector.contained(&line.vector) >= COVERED
+                && !contrary(&self.terms, &line.terms))
+    }
+}
+
+/// Whether one text has a word of which the other has the contrary.
+fn contrary(a: &Terms, b: &Terms) -> bool {
+    let only = |x: &Terms, y: &Terms, word: &str| x.low.contains(word) && !y.low.contains(word);
+    lexicon::OPPOSITES
+        .iter()
+        .any(|(one, other)| (only(a, b, one) && only(b, a, other)) || (only(a, b, other) && only(b, a, one)))
+}

@@ -1,0 +1,100 @@
+//! Whole plans: over the example evidence, over reports of other fields, and over arbitrary text.
+
+use std::path::{Path, PathBuf};
+
+use super::{Bounds, Change, Plan, plan, reduce};
+use crate::batch::{Batch, Evidence};
+use crate::pool::card::Card;
+use crate::pool::profile::{CardShape, Folder, Forbidden, Limits, Profile, Role};
+
+mod examples;
+
+const BOUNDS: Bounds = Bounds { learning_rate: Some(4), max_deletions: 2 };
+
+fn profile() -> Profile {
+    let folder = |path: &str, role| Folder { path: path.into(), purpose: "A purpose.".into(), role };
+    Profile {
+        version: 1,
+        profile: "rules".into(),
+        limits: Limits { max_lines: 50, max_body_chars: 4_800, max_description_chars: 800 },
+        card: CardShape { heading: "Rules".into(), front_matter: vec!["description".into()] },
+        folders: vec![
+            folder("00_general_rules", Role::General),
+            folder("01_craft_elements", Role::Craft),
+            folder("02_genre_specifics", Role::Specific),
+        ],
+        forbidden: vec![Forbidden {
+            code: "numbered-sample".into(),
+            pattern: r"(?i)\bepisodes?\s+\d+".into(),
+            message: "it numbers a sample".into(),
+            hint: "say what holds for all".into(),
+        }],
+    }
+}
+
+fn run(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("runs").join(name)
+}
+
+fn evidence(name: &str) -> Vec<Evidence> {
+    let batch = Batch::load(&run(name).join("batch.json")).unwrap();
+    batch.samples.iter().map(|sample| sample.load().unwrap()).collect()
+}
+
+/// A sample whose report is this text.
+fn report(work: &str, text: &str) -> Evidence {
+    Evidence { work: work.into(), title: format!("{work} 01-01"), loss_report: text.into(), ..Evidence::default() }
+}
+
+/// A card from its file, by the plainest possible reading.
+fn card(path: &str, text: &str) -> Card {
+    let (front, body) = text.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
+    let description = front.strip_prefix("description: ").unwrap();
+    let description = match description.strip_prefix('"') {
+        Some(quoted) => quoted.strip_suffix('"').unwrap().replace("\\\"", "\"").replace("\\\\", "\\"),
+        None => description.to_owned(),
+    };
+    Card { path: path.into(), description, body: body.into() }
+}
+
+fn seed() -> Vec<Card> {
+    let root = run("example-second/seed");
+    let mut cards = Vec::new();
+    for folder in ["00_general_rules", "01_craft_elements", "02_genre_specifics"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let path = format!("{folder}/{name}");
+            cards.push(card(&path, &std::fs::read_to_string(root.join(&path)).unwrap()));
+        }
+    }
+    cards.sort_by(|a, b| a.path.cmp(&b.path));
+    cards
+}
+
+/// The pool after a plan.
+fn applied(cards: &[Card], plan: &Plan) -> Vec<Card> {
+    let mut out = cards.to_vec();
+    for change in &plan.changes {
+        match change {
+            Change::Remove { path } => out.retain(|card| card.path != *path),
+            Change::Write { path, text } => {
+                out.retain(|card| card.path != *path);
+                out.push(card(path, text));
+            }
+        }
+    }
+    out.sort_by(|a, b| a.path.cmp(&b.path));
+    out
+}
+
+/// All files of a plan and its report, as one text.
+fn shown(plan: &Plan) -> String {
+    let mut out = String::new();
+    for change in &plan.changes {
+        match change {
+            Change::Remove { path } => out.push_str(&format!("=== removed {path}\n")),
+            Change::Write { path, text } => out.push_str(&format!("=== {path}\n{text}")),
+        }
+    }
+    format!("{out}=== report\n{}", plan.report)
+}
