@@ -53,6 +53,6 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let retries = args.optimizer.retries;
     let turn = seams.with_host("reduce", |host| reduce::reduce(optimizer.as_ref(), &group, retries, host))?;
     files::write(&out, &turn.report)?;
-    let text = format!("{} ({} works, {} tokens)\n", out.display(), evidence.len(), turn.usage.tokens());
+    let text = format!("{} ({} works)\n", out.display(), evidence.len());
     Ok(Answer::new(text, json!({ "report": out, "works": evidence.len(), "usage": turn.usage })))
 }

@@ -111,7 +111,7 @@ fn finished(end: TurnEnd) -> Turn {
         trajectory: trajectory::markdown(&end.events),
         outcome: end.outcome,
         session: end.session,
-        usage: end.usage,
+        usage: (end.usage != trajectory::Usage::default()).then_some(end.usage),
         reads: end.reads,
         report: end.last_message,
         sandbox: end.sandbox,

@@ -106,8 +106,8 @@ pub struct Turn {
     pub outcome: Outcome,
     /// The session that a repair turn can resume.
     pub session: Option<Session>,
-    /// What it took.
-    pub usage: Usage,
+    /// What it took; none when the optimizer does not tell.
+    pub usage: Option<Usage>,
     /// Files that it opened, relative to the checkout, in order.
     pub reads: Vec<String>,
     /// Its last words: for `reduce` the report itself, for `backward` what it did and left.
@@ -119,12 +119,12 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// A finished call that took nothing.
+    /// A finished call that cost nothing.
     pub fn done(report: String) -> Turn {
         Turn {
             outcome: Outcome::Done,
             session: None,
-            usage: Usage::default(),
+            usage: Some(Usage { cost_usd: Some(0.0), ..Usage::default() }),
             reads: Vec::new(),
             trajectory: report.clone(),
             report,

@@ -13,11 +13,10 @@ pub fn summary(steps: &[StepReport], pool: &Path) -> String {
         text.push_str(&step_lines(step));
     }
     let done = steps.iter().filter(|step| step.state != StepState::Skipped).count();
-    let tokens: u64 = steps.iter().map(|step| step.tokens).sum();
     let pool = quoted(pool);
     let _ = match done {
         0 => writeln!(text, "\nnothing to do: all {} of this batch were done before", micro_steps(steps.len())),
-        _ => writeln!(text, "\n{} on the pool, {tokens} tokens{}", micro_steps(done), cost(steps)),
+        _ => writeln!(text, "\n{} on the pool, {}", micro_steps(done), spent(steps)),
     };
     if let Some(last) = steps.last() {
         let _ = writeln!(text, "look at it:   git -C {pool} show {}", &last.after[..9]);
@@ -68,13 +67,10 @@ pub fn log(records: &[Record]) -> String {
             let _ = writeln!(text, "    works: {}", record.works.join(", "));
             let _ = writeln!(
                 text,
-                "    by {}, {} tokens, {}",
+                "    by {}, tokens {}, cost {}",
                 value(trailer::OPTIMIZER),
                 value(trailer::TOKENS),
-                match value(trailer::COST) {
-                    "unknown" => "cost unknown",
-                    cost => cost,
-                }
+                value(trailer::COST),
             );
         }
     }
@@ -85,13 +81,15 @@ fn micro_steps(n: usize) -> String {
     format!("{n} micro-step{}", if n == 1 { "" } else { "s" })
 }
 
-fn cost(steps: &[StepReport]) -> String {
-    let tokens: u64 = steps.iter().map(|step| step.tokens).sum();
-    let known: Vec<f64> = steps.iter().filter_map(|step| step.cost_usd).collect();
-    match (tokens, known.is_empty()) {
-        (0, _) => ", no cost".into(),
-        (_, true) => ", cost unknown".into(),
-        (_, false) => format!(", ${:.4} by the client's own estimate", known.iter().sum::<f64>()),
+/// "1200 tokens, $0.0210", as far as the optimizers tell.
+fn spent(steps: &[StepReport]) -> String {
+    let tokens: Option<u64> = steps.iter().map(|step| step.tokens).sum();
+    let cost: Option<f64> = steps.iter().map(|step| step.cost_usd).sum();
+    match (tokens, cost) {
+        (Some(0), Some(0.0)) => "no cost".into(),
+        (Some(tokens), Some(cost)) => format!("{tokens} tokens, ${cost:.4} by the client's own estimate"),
+        (Some(tokens), None) => format!("{tokens} tokens, cost unknown"),
+        (None, _) => "tokens and cost unknown".into(),
     }
 }
 
@@ -108,11 +106,5 @@ pub fn one_line(step: &StepReport) -> String {
         [("+", step.created.len()), ("~", step.changed.len()), ("»", step.merged.len()), ("−", step.deleted.len())];
     let counts: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(mark, n)| format!("{mark}{n}")).collect();
     let cards = if counts.is_empty() { "no card changed".to_owned() } else { format!("{} cards", counts.join(" ")) };
-    format!(
-        "{} · {cards} · {} · {} tokens{}",
-        step.label,
-        &step.after[..9],
-        step.tokens,
-        cost(std::slice::from_ref(step))
-    )
+    format!("{} · {cards} · {} · {}", step.label, &step.after[..9], spent(std::slice::from_ref(step)))
 }

@@ -47,8 +47,8 @@ pub struct StepReport {
     pub merged: Vec<(String, String)>,
     /// Cards that it deleted.
     pub deleted: Vec<String>,
-    /// Tokens that it took, all attempts together.
-    pub tokens: u64,
+    /// Tokens that it took, all attempts together, where the optimizer states them.
+    pub tokens: Option<u64>,
     /// US dollars, where the optimizer states them.
     pub cost_usd: Option<f64>,
     /// The micro-step's folder.

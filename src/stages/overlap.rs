@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn block_quotes_fences_curly_quotes_and_transcripts_count() {
-        let (first, second) = SAID.split_at(40);
+        let (first, second) = SAID.split_once(" ancient ").map(|(one, two)| (format!("{one} ancient"), two)).unwrap();
         for report in
             [format!("> {first}\n> {second}"), format!("```\n{first}\n{second}\n```"), format!("It said “{SAID}”.")]
         {

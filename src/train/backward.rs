@@ -109,11 +109,9 @@ fn one(
 
 /// Moves the last micro-step's checkout to this one's place, so that only what changed is written anew.
 fn take_over(context: &Context<'_>, last: Option<&StepDir>, dir: &StepDir) -> Result<()> {
-    if let Some(last) = last.map(StepDir::checkout).filter(|folder| folder.is_dir()) {
-        if !dir.checkout().exists() {
-            files::rename(&last, &dir.checkout())?;
-            context.cache.borrow_mut().rename(&last, &dir.checkout());
-        }
+    if let Some(last) = last.map(StepDir::checkout).filter(|folder| folder.is_dir() && !dir.checkout().exists()) {
+        files::rename(&last, &dir.checkout())?;
+        context.cache.borrow_mut().rename(&last, &dir.checkout());
     }
     Ok(())
 }

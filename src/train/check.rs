@@ -75,12 +75,13 @@ impl Checker {
         let mut cards = Vec::new();
         for (path, entry) in files.iter().filter(|(path, _)| self.profile.is_card_path(path)) {
             let key = (path.clone(), entry.id);
-            if !self.cards.borrow().contains_key(&key) {
-                if let Ok(card) = Card::parse(path, &pool.blob(entry.id)?) {
-                    self.cards.borrow_mut().insert(key.clone(), card);
-                }
+            let mut seen = self.cards.borrow_mut();
+            if let Some(card) = seen.get(&key) {
+                cards.push(card.clone());
+            } else if let Ok(card) = Card::parse(path, &pool.blob(entry.id)?) {
+                seen.insert(key, card.clone());
+                cards.push(card);
             }
-            cards.extend(self.cards.borrow().get(&key).cloned());
         }
         Ok(cards)
     }

@@ -26,7 +26,7 @@ pub fn turn(dir: &StepDir, turn: &Turn) -> Result<()> {
 #[derive(Serialize, Deserialize)]
 struct Spent {
     call: String,
-    usage: Usage,
+    usage: Option<Usage>,
 }
 
 /// Notes what an attempt took; noted twice (after a crash) it counts once.
@@ -35,7 +35,7 @@ pub fn usage(dir: &StepDir, attempt: usize, turn: &Turn) -> Result<()> {
 }
 
 /// Notes what a call took, under its name.
-pub fn spent(dir: &StepDir, call: &str, usage: Usage) -> Result<()> {
+pub fn spent(dir: &StepDir, call: &str, usage: Option<Usage>) -> Result<()> {
     let path = dir.file("usage.jsonl");
     let mut calls = read_spent(dir)?;
     calls.insert(call.to_owned(), usage);
@@ -43,14 +43,19 @@ pub fn spent(dir: &StepDir, call: &str, usage: Usage) -> Result<()> {
     files::write(&path, lines.map(|line| line + "\n").collect::<String>())
 }
 
-/// What all calls of a micro-step took.
-pub fn total_usage(dir: &StepDir) -> Result<Usage> {
+/// What all calls of a micro-step took; none when one of them did not tell.
+pub fn total_usage(dir: &StepDir) -> Result<Option<Usage>> {
     let mut total = Usage::default();
-    read_spent(dir)?.into_values().for_each(|usage| total += usage);
-    Ok(total)
+    for usage in read_spent(dir)?.into_values() {
+        let Some(usage) = usage else {
+            return Ok(None);
+        };
+        total += usage;
+    }
+    Ok(Some(total))
 }
 
-fn read_spent(dir: &StepDir) -> Result<BTreeMap<String, Usage>> {
+fn read_spent(dir: &StepDir) -> Result<BTreeMap<String, Option<Usage>>> {
     let bytes = files::read_if_there(&dir.file("usage.jsonl"))?.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Spent>(line).ok());
@@ -108,8 +113,8 @@ pub fn report(
         changed: Vec::new(),
         merged: Vec::new(),
         deleted: Vec::new(),
-        tokens: usage.tokens(),
-        cost_usd: usage.cost_usd,
+        tokens: usage.map(|usage| usage.tokens()),
+        cost_usd: usage.and_then(|usage| usage.cost_usd),
         folder: dir.path().to_owned(),
     };
     let mut kept: Vec<(String, String)> = Vec::new();

@@ -170,15 +170,16 @@ fn commit(setting: &Setting<'_>, checkout: &Checkout, attempted: &Attempted) -> 
     record::usage(dir, attempt, turn)?;
     let total = record::total_usage(dir)?;
     let changes = keep::store(&context.pool, checkout, &attempted.edited.changes)?;
-    let cost = total.cost_usd.map_or("unknown".to_owned(), |cost| format!("${cost:.4}"));
-    let cost = if total.tokens() == 0 { "$0".to_owned() } else { cost };
     let trailers = [
         (trailer::RUN, context.options.run.clone()),
         (trailer::STEP, group.label.clone()),
         (trailer::OPTIMIZER, context.optimizer.name()),
         (trailer::EVIDENCE, group.digest.clone()),
-        (trailer::TOKENS, total.tokens().to_string()),
-        (trailer::COST, cost),
+        (trailer::TOKENS, total.map_or("unknown".to_owned(), |total| total.tokens().to_string())),
+        (
+            trailer::COST,
+            total.and_then(|total| total.cost_usd).map_or("unknown".to_owned(), |cost| format!("${cost:.4}")),
+        ),
     ];
     let subject = format!("train {}", group.label);
     let message = history::message(&subject, &group.works(), &trailers);
