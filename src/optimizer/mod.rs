@@ -11,8 +11,7 @@ pub mod registry;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use crate::agent::Outcome;
-use crate::agent::Session;
+pub use crate::agent::{Outcome, Session};
 use crate::batch::{Evidence, Sample};
 use crate::ground::env::Env;
 use crate::ground::error::Result;
@@ -194,6 +193,7 @@ pub trait Optimizer: Sync + Send {
     fn backward(&self, task: &BackwardTask<'_>, host: &Host<'_>) -> Result<Turn>;
 
     /// What a call that ended before this process began has left on disk; none when it did not end. A call that is
-    /// recalled is not paid again.
-    fn recall(&self, desk: &Desk, checkout: &Path) -> Result<Option<Turn>>;
+    /// recalled is not paid again. `resumed` is the session that the call went on with: some clients count its earlier
+    /// tokens again.
+    fn recall(&self, desk: &Desk, checkout: &Path, resumed: Option<&Session>) -> Result<Option<Turn>>;
 }
