@@ -115,5 +115,7 @@ fn finished(end: TurnEnd) -> Turn {
         reads: end.reads,
         report: end.last_message,
         sandbox: end.sandbox,
+        warning: end.warning,
+        denied: end.denied,
     }
 }

@@ -115,6 +115,10 @@ pub struct Turn {
     pub trajectory: String,
     /// The containment that was in force; empty for an optimizer that starts no process.
     pub sandbox: String,
+    /// What that containment does not do, for the user.
+    pub warning: Option<String>,
+    /// Tool calls that the client's own permissions refused: work may be missing for it.
+    pub denied: Vec<String>,
 }
 
 impl Turn {
@@ -128,6 +132,8 @@ impl Turn {
             trajectory: report.clone(),
             report,
             sandbox: String::new(),
+            warning: None,
+            denied: Vec::new(),
         }
     }
 }

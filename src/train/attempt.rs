@@ -131,6 +131,7 @@ impl Setting<'_> {
             repair,
         };
         let turn = self.context.with_host(&self.group.label, |host| self.context.optimizer.backward(&task, host))?;
+        self.context.tell_containment(&turn);
         if turn.outcome == Outcome::Cancelled {
             return Err(Error::interrupted());
         }
@@ -148,6 +149,7 @@ impl Setting<'_> {
         files::write(&self.dir.file("lint_report.txt"), if report.is_empty() { "no problems\n" } else { &report })?;
         let findings = guard::judge(&Exhibit {
             outcome: &turn.outcome,
+            denied: &turn.denied,
             edited: &edited,
             problems: &problems,
             copied: &self.copied(checkout, &edited)?,
