@@ -133,6 +133,7 @@ fn yamlish() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn any_description_survives_quoting(description in yamlish()) {
         let description = description.trim();

@@ -159,7 +159,7 @@ fn a_card_path_is_a_folder_and_a_name() {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+    #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, ..proptest::prelude::ProptestConfig::with_cases(32) })]
     #[test]
     fn no_text_makes_it_panic(text in "\\PC*", cut in 0_usize..9_000, insert in "[\\x00-\\x7f]{0,8}") {
         let _ = Profile::parse(&text, "x");
