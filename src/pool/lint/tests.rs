@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use super::*;
 
@@ -10,8 +11,11 @@ mod trees;
 
 const PATH: &str = "00_general_rules/x.md";
 
-fn linter() -> Linter {
-    Linter::new(&Profile::default_rules()).expect("the template compiles")
+/// The linter of the template, compiled once for all tests.
+fn linter() -> &'static Linter {
+    static LINTER: LazyLock<Linter> =
+        LazyLock::new(|| Linter::new(&Profile::default_rules()).expect("the template compiles"));
+    &LINTER
 }
 
 /// `line:code` of each problem, in order.
@@ -162,4 +166,26 @@ fn a_problem_depends_on_the_bytes_alone() {
             .collect()
     };
     assert_eq!(strip(PATH), strip("02_genre_specifics/other.md"));
+}
+
+#[test]
+fn one_thing_over_and_over_costs_no_more_than_its_length() {
+    let pieces = [
+        "## a\n",
+        "<!-- a -->\n",
+        "[a]: b\n",
+        "\0\n",
+        "\u{200b}\n",
+        "\u{1f3f4}\u{e0067}",
+        "](",
+        "**a",
+        "if the model wrote ",
+    ];
+    for piece in pieces {
+        let text = with_rules(&piece.repeat(100_000 / piece.len()));
+        let start = std::time::Instant::now();
+        assert!(!linter().card(PATH, text.as_bytes()).is_empty());
+        // Quadratic work takes minutes here, linear work a second even when nothing is optimised.
+        assert!(start.elapsed() < std::time::Duration::from_secs(15), "{piece:?} took {:?}", start.elapsed());
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::parse::nearest;
 use super::{LAYOUTS, Profile};
+use crate::pool::card::DESCRIPTION;
 use crate::pool::lint::codes;
 use crate::pool::lint::forbidden::syntax;
 
@@ -78,7 +79,7 @@ fn card(profile: &Profile) -> Result<(), Fault> {
             return fault(place, format!("`{key}` is there twice"), "remove one of them");
         }
     }
-    if !seen.contains_key(super::super::card::DESCRIPTION) {
+    if !seen.contains_key(DESCRIPTION) {
         return fault("card.front_matter", "`description` is not among the keys", "every card has a `description`");
     }
     if let Some(index) = profile.card.placeholders.iter().position(|word| word.trim().is_empty()) {

@@ -52,7 +52,7 @@ fn piece() -> impl Strategy<Value = String> {
 }
 
 fn holds_together(bytes: &[u8]) -> std::result::Result<(), TestCaseError> {
-    let problems = linter_once().card(PATH, bytes);
+    let problems = linter().card(PATH, bytes);
     let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
     for problem in &problems {
         prop_assert!(problem.line.is_some_and(|line| line >= 1 && line <= lines), "{problem} of {lines} lines");
@@ -65,11 +65,6 @@ fn holds_together(bytes: &[u8]) -> std::result::Result<(), TestCaseError> {
         prop_assert!(card.is_ok_and(|card| !card.description.is_empty()), "clean, but not a card");
     }
     Ok(())
-}
-
-fn linter_once() -> &'static Linter {
-    static LINTER: std::sync::LazyLock<Linter> = std::sync::LazyLock::new(linter);
-    &LINTER
 }
 
 proptest! {
@@ -100,7 +95,7 @@ proptest! {
     fn any_tree(entries in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..20), any::<u32>()), 0..8), names in prop::collection::vec("(00_general_rules/)?\\PC{0,12}(\\.md)?", 0..8)) {
         let names = names.iter().map(|name| (name.as_bytes(), 0o100_644));
         let entries: Vec<Entry<'_>> = entries.iter().map(|(path, mode)| (path.as_slice(), *mode)).chain(names).map(|(path, mode)| Entry { path, mode }).collect();
-        let problems = linter_once().tree(&entries);
+        let problems = linter().tree(&entries);
         prop_assert!(problems.is_sorted() && problems.iter().all(|problem| codes::is_built_in(&problem.code)));
     }
 }

@@ -4,8 +4,10 @@ use super::*;
 
 const PLAIN: u32 = 0o100_644;
 
-/// Paths with modes, and the codes of their problems.
-pub(super) const ROWS: &[(&str, &[(&[u8], u32)], &[&str])] = &[
+/// What the row shows, its paths with modes, and the codes of their problems, sorted.
+type Row = (&'static str, &'static [(&'static [u8], u32)], &'static [&'static str]);
+
+pub(super) const ROWS: &[Row] = &[
     (
         "clean",
         &[(b"00_general_rules/a.md", PLAIN), (b"01_craft_elements/a b.md", PLAIN), (b".skilltrain.toml", PLAIN)],
