@@ -4,63 +4,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::facts::{Fact, fact};
 use super::lexicon::{self, is};
+use super::mood::{blames, imperative, lower_first, modal};
 use super::sentences::{HOLE, fold};
-use super::terms::{Terms, stem, words};
+use super::terms::words;
 
 /// A rule has at most this many characters; what is longer is prose.
 const MAX_RULE_CHARS: usize = 400;
-
-/// A statement of a value: "the door code of the north gate" "is" "4711".
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fact {
-    /// What it is about, as it stands inside a sentence.
-    pub(super) subject: String,
-    /// "is" or "are".
-    pub(super) verb: String,
-    /// The value, without the full stop.
-    pub(super) value: String,
-}
-
-impl Fact {
-    /// Equal for two subjects that name the same thing, whatever the word order.
-    pub(super) fn key(&self) -> String {
-        let terms = Terms::of(&self.subject);
-        let stems = terms.stems();
-        let mut numbers: Vec<&str> = terms.values.iter().map(String::as_str).filter(|v| !stems.contains(v)).collect();
-        numbers.sort_unstable();
-        stems.into_iter().chain(numbers).collect::<Vec<_>>().join(" ")
-    }
-
-    /// Equal for two spellings of the same value.
-    pub(super) fn value_key(&self) -> String {
-        let plain = words(&self.value);
-        plain
-            .iter()
-            .map(|word| word.low.as_str())
-            .filter(|low| !is(lexicon::DETERMINERS, low))
-            .collect::<Vec<_>>()
-            .join(" ")
-    }
-
-    /// The function words around the content, "the _ of the _": facts of one list share it.
-    pub(super) fn shape(&self) -> String {
-        let mut out: Vec<String> = Vec::new();
-        for word in words(&self.subject) {
-            let part = if is(lexicon::STOP, &word.low) { word.low } else { "_".to_owned() };
-            if part != "_" || out.last().is_none_or(|last| last != "_") {
-                out.push(part);
-            }
-        }
-        out.join(" ")
-    }
-
-    /// The word that names the kind of value: "code" in "the door code of the north gate".
-    pub(super) fn head(&self) -> String {
-        let attribute = self.subject.split(" of ").next().unwrap_or(&self.subject);
-        words(attribute).last().map(|word| stem(&word.low)).unwrap_or_default()
-    }
-}
 
 /// One rule that a sentence makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,7 +109,7 @@ impl Reader<'_> {
     }
 }
 
-fn pattern(text: &str) -> Regex {
+pub(super) fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is a constant that a test compiles")
 }
 
@@ -184,125 +135,11 @@ fn lead_in(text: &str) -> Option<(&str, &str)> {
     (short && !label.is_empty() && !rest.is_empty()).then_some((label, rest))
 }
 
-/// Whether a sentence tells the reader to do something.
-pub(super) fn imperative(text: &str) -> bool {
-    let all = words(text);
-    let low: Vec<&str> = all.iter().map(|word| word.low.as_str()).collect();
-    if begins_with_verb(&low) {
-        return true;
-    }
-    // A condition or circumstance first: the instruction follows one of the next commas.
-    low.first().is_some_and(|first| is(lexicon::CONDITIONS, first) || is(lexicon::OPENERS, first))
-        && text.match_indices([',', ':']).take(4).any(|(at, _)| {
-            let rest: Vec<&str> =
-                all.iter().filter(|word| word.span.0 > at).take(8).map(|word| word.low.as_str()).collect();
-            begins_with_verb(&rest)
-        })
-}
-
-fn begins_with_verb(low: &[&str]) -> bool {
-    let skip = low.iter().take_while(|word| is(lexicon::OPENERS, word)).count();
-    let (opener, low) = (skip.checked_sub(1).and_then(|last| low.get(last)), &low[skip..]);
-    let Some((first, rest)) = low.split_first() else {
-        return false;
-    };
-    let next = rest.first().copied().unwrap_or_default();
-    match *first {
-        "never" => !next.is_empty() && !next.ends_with("ed") && !is(lexicon::FINITE, next),
-        "don't" => !next.is_empty(),
-        "do" if next == "not" => rest.len() > 1,
-        verb if is(lexicon::VERBS, verb) => !noun_after_all(rest),
-        other => opener == Some(&"always") && !other.ends_with("ed") && !is(lexicon::FINITE, other) && !rest.is_empty(),
-    }
-}
-
-/// Many verbs are nouns too: "Lead time was short" instructs nobody.
-fn noun_after_all(rest: &[&str]) -> bool {
-    rest.is_empty()
-        || rest
-            .iter()
-            .take(3)
-            .take_while(|word| !is(lexicon::CLAUSE_STARTS, word))
-            .any(|word| is(lexicon::FINITE, word) && *word != "of")
-        || rest.first() == Some(&"of")
-}
-
-/// An instruction in the third person ("The reply should give the value") made a plain one ("Give the value"); one
-/// about a thing ("Every migration must have a way back") stays as it is.
-fn modal(text: &str) -> Option<String> {
-    static MODAL: LazyLock<Regex> = LazyLock::new(|| {
-        pattern(
-            r"(?i)^(?P<subject>[^,;:.!?]{1,80}?)\s+(?:should|must|needs? to|ought to|has to|have to)(?P<not>\s+not|\s+never)?\s+(?P<rest>\S.*)$",
-        )
-    });
-    let found = MODAL.captures(text)?;
-    let (subject, rest) = (found.name("subject")?.as_str(), found.name("rest")?.as_str());
-    let verb = rest.split_whitespace().next().unwrap_or_default().to_lowercase();
-    if verb == "have" || subject.contains(HOLE) {
-        // "should have stated": blame, not advice. "must have a header" is lost with it unless a thing is the subject.
-        let participle = rest.split_whitespace().nth(1).is_some_and(|word| word.ends_with("ed") || word == "been");
-        if participle || subject.contains(HOLE) {
-            return None;
-        }
-    }
-    let last = words(subject).last().map(|word| word.low.clone()).unwrap_or_default();
-    let actor = is(lexicon::ACTORS, &last) && subject.split_whitespace().count() <= 3;
-    if !actor {
-        return (!blames(subject)).then(|| text.to_owned());
-    }
-    if verb == "have" || verb == "be" {
-        return (verb == "be" && last != "it").then(|| text.to_owned());
-    }
-    Some(if found.name("not").is_some() { format!("Do not {rest}") } else { rest.to_owned() })
-}
-
 /// Whether a text is a statement with a finite verb.
 fn statement(text: &str) -> bool {
     fact(text).is_some()
         || modal(text).is_some()
         || words(text).iter().skip(1).any(|word| word.low == "has" || word.low == "have")
-}
-
-/// Reads "SUBJECT is VALUE."; nothing when it has no such shape.
-pub(super) fn fact(text: &str) -> Option<Fact> {
-    let text = text.trim().trim_end_matches(['.', ' ']);
-    let (at, verb) =
-        [" is ", " are "].iter().filter_map(|verb| Some((outside_code(text, verb)?, verb.trim()))).min()?;
-    let (subject, value) = (text[..at].trim(), text[at + verb.len() + 2..].trim());
-    let first = words(subject).first().map(|word| word.low.clone()).unwrap_or_default();
-    let vague = ["it", "this", "that", "there", "what", "which", "he", "she", "they", "if", "when", "as", "here"];
-    let plain = !subject.contains([',', ';', '?']) && !value.contains(['?', ';']) && !vague.contains(&first.as_str());
-    let sized =
-        (1..=14).contains(&subject.split_whitespace().count()) && (1..=12).contains(&value.split_whitespace().count());
-    let negated = words(value).first().is_some_and(|word| is(lexicon::NEGATIONS, &word.low));
-    (plain && sized && !negated && !Terms::of(subject).signed.is_empty() && !blames(subject)).then(|| Fact {
-        subject: lower_determiner(subject),
-        verb: verb.to_owned(),
-        value: value.to_owned(),
-    })
-}
-
-fn outside_code(text: &str, needle: &str) -> Option<usize> {
-    text.match_indices(needle).map(|(at, _)| at).take(20).find(|at| text[..*at].matches('`').count() % 2 == 0)
-}
-
-/// Whether a text speaks of an attempt rather than of the work.
-fn blames(text: &str) -> bool {
-    words(text).iter().any(|word| {
-        matches!(
-            word.low.as_str(),
-            "reply"
-                | "replies"
-                | "attempt"
-                | "attempts"
-                | "model"
-                | "agent"
-                | "assistant"
-                | "report"
-                | "card"
-                | "cards"
-        )
-    })
 }
 
 /// Why a rule can't stand in a card, if it can't.
@@ -364,19 +201,4 @@ fn upper_first(text: &str) -> String {
     let mut chars = text.chars();
     // A first word such as "iOS" or "git-annex --force" keeps its spelling only in code; that's what code spans are for.
     chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
-}
-
-/// With a small first letter, unless the first word is spelt in capitals ("SQL") or with one inside ("McKay").
-pub(super) fn lower_first(text: &str) -> String {
-    let first = text.split_whitespace().next().unwrap_or_default();
-    if first.chars().skip(1).any(char::is_uppercase) || (first.chars().count() == 1 && first != "A") {
-        return text.to_owned();
-    }
-    let mut chars = text.chars();
-    chars.next().map(|c| c.to_lowercase().chain(chars).collect()).unwrap_or_default()
-}
-
-fn lower_determiner(text: &str) -> String {
-    let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
-    if is(lexicon::DETERMINERS, &first) { lower_first(text) } else { text.to_owned() }
 }

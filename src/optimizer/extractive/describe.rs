@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::advice::{Fact, lower_first};
 use super::drafts::Line;
+use super::facts::Fact;
 use super::lexicon::{self, is};
+use super::mood::lower_first;
 use super::sentences::fold;
 use super::terms::{Terms, stem, words};
 use crate::pool::profile::Role;

@@ -4,7 +4,8 @@
 
 use std::ops::Range;
 
-use super::advice::{Fact, fact, imperative};
+use super::facts::{Fact, fact};
+use super::mood::imperative;
 use super::sentences::sentences;
 use super::terms::Terms;
 use crate::pool::card::Card;

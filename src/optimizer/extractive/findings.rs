@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::advice::{Reader, Reading, Rule, imperative, names_work};
+use super::advice::{Reader, Reading, Rule, names_work};
 use super::blocks::{self, Block, Shape};
 use super::lexicon::{self, is};
+use super::mood::imperative;
 use super::sentences::{fold, sentences, unquote};
 use super::terms::words;
 use crate::batch::Evidence;

@@ -119,15 +119,21 @@ fn refuse(findings: &mut Findings, evidence: &[Evidence], forbidden: &[(Regex, S
 
 mod advice;
 mod apply;
+mod attention;
 mod blocks;
 mod decide;
 mod describe;
 mod drafts;
 mod echo;
+mod facts;
 mod findings;
 mod groups;
+// The lists are set by hand: one word a line would hide them.
+#[rustfmt::skip]
 mod lexicon;
 mod merge;
+mod mood;
+mod place;
 mod pool;
 mod report;
 mod sentences;

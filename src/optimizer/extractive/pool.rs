@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use rayon::prelude::*;
 
-use super::advice::Fact;
 use super::drafts::Draft;
+use super::facts::Fact;
 use super::groups::Group;
 use super::terms::{Terms, Weighed, Weights};
 use crate::batch::Evidence;

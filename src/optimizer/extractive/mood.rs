@@ -1,0 +1,116 @@
+//! Grammar, as far as word lists carry: which sentences instruct, and in which words.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::advice::pattern;
+use super::lexicon::{self, is};
+use super::sentences::HOLE;
+use super::terms::words;
+
+/// Whether a sentence tells the reader to do something.
+pub(super) fn imperative(text: &str) -> bool {
+    let all = words(text);
+    let low: Vec<&str> = all.iter().map(|word| word.low.as_str()).collect();
+    if begins_with_verb(&low) {
+        return true;
+    }
+    // A condition or circumstance first: the instruction follows one of the next commas.
+    low.first().is_some_and(|first| is(lexicon::CONDITIONS, first) || is(lexicon::OPENERS, first))
+        && text.match_indices([',', ':']).take(4).any(|(at, _)| {
+            let rest: Vec<&str> =
+                all.iter().filter(|word| word.span.0 > at).take(8).map(|word| word.low.as_str()).collect();
+            begins_with_verb(&rest)
+        })
+}
+
+fn begins_with_verb(low: &[&str]) -> bool {
+    let skip = low.iter().take_while(|word| is(lexicon::OPENERS, word)).count();
+    let (opener, low) = (skip.checked_sub(1).and_then(|last| low.get(last)), &low[skip..]);
+    let Some((first, rest)) = low.split_first() else {
+        return false;
+    };
+    let next = rest.first().copied().unwrap_or_default();
+    match *first {
+        "never" => !next.is_empty() && !next.ends_with("ed") && !is(lexicon::FINITE, next),
+        "don't" => !next.is_empty(),
+        "do" if next == "not" => rest.len() > 1,
+        verb if is(lexicon::VERBS, verb) => !noun_after_all(rest),
+        other => opener == Some(&"always") && !other.ends_with("ed") && !is(lexicon::FINITE, other) && !rest.is_empty(),
+    }
+}
+
+/// Many verbs are nouns too: "Lead time was short" instructs nobody.
+fn noun_after_all(rest: &[&str]) -> bool {
+    rest.is_empty()
+        || rest
+            .iter()
+            .take(3)
+            .take_while(|word| !is(lexicon::CLAUSE_STARTS, word))
+            .any(|word| is(lexicon::FINITE, word) && *word != "of")
+        || rest.first() == Some(&"of")
+}
+
+/// An instruction in the third person ("The reply should give the value") made a plain one ("Give the value"); one
+/// about a thing ("Every migration must have a way back") stays as it is.
+pub(super) fn modal(text: &str) -> Option<String> {
+    static MODAL: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)^(?P<subject>[^,;:.!?]{1,80}?)\s+(?:should|must|needs? to|ought to|has to|have to)(?P<not>\s+not|\s+never)?\s+(?P<rest>\S.*)$",
+        )
+    });
+    let found = MODAL.captures(text)?;
+    let (subject, rest) = (found.name("subject")?.as_str(), found.name("rest")?.as_str());
+    let verb = rest.split_whitespace().next().unwrap_or_default().to_lowercase();
+    if verb == "have" || subject.contains(HOLE) {
+        // "should have stated": blame, not advice. "must have a header" is lost with it unless a thing is the subject.
+        let participle = rest.split_whitespace().nth(1).is_some_and(|word| word.ends_with("ed") || word == "been");
+        if participle || subject.contains(HOLE) {
+            return None;
+        }
+    }
+    let last = words(subject).last().map(|word| word.low.clone()).unwrap_or_default();
+    let actor = is(lexicon::ACTORS, &last) && subject.split_whitespace().count() <= 3;
+    if !actor {
+        return (!blames(subject)).then(|| text.to_owned());
+    }
+    if verb == "have" || verb == "be" {
+        return (verb == "be" && last != "it").then(|| text.to_owned());
+    }
+    Some(if found.name("not").is_some() { format!("Do not {rest}") } else { rest.to_owned() })
+}
+
+/// Whether a text speaks of an attempt rather than of the work.
+pub(super) fn blames(text: &str) -> bool {
+    words(text).iter().any(|word| {
+        matches!(
+            word.low.as_str(),
+            "reply"
+                | "replies"
+                | "attempt"
+                | "attempts"
+                | "model"
+                | "agent"
+                | "assistant"
+                | "report"
+                | "card"
+                | "cards"
+        )
+    })
+}
+
+/// With a small first letter, unless the first word is spelt in capitals ("SQL") or with one inside ("McKay").
+pub(super) fn lower_first(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    if first.chars().skip(1).any(char::is_uppercase) || (first.chars().count() == 1 && first != "A") {
+        return text.to_owned();
+    }
+    let mut chars = text.chars();
+    chars.next().map(|c| c.to_lowercase().chain(chars).collect()).unwrap_or_default()
+}
+
+pub(super) fn lower_determiner(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
+    if is(lexicon::DETERMINERS, &first) { lower_first(text) } else { text.to_owned() }
+}
