@@ -89,6 +89,12 @@ impl Reader<'_> {
         if let Some(text) = modal(text) {
             return Some((text, true));
         }
+        // "No test covers the fix; add one": what was wrong, then what to do.
+        let tail =
+            ["; ", " — ", " – ", " -- "].iter().find_map(|mark| text.split_once(mark)).map(|(_, tail)| tail.trim());
+        if let Some(tail) = tail.filter(|tail| imperative(tail)) {
+            return Some((tail.to_owned(), true));
+        }
         (self.statements && statement(text) && !blames(text)).then(|| (text.to_owned(), false))
     }
 

@@ -22,17 +22,12 @@ pub(super) fn facts(facts: &[&Fact], others: &[String], limit: usize) -> String 
     let kinds = distinct(facts.iter().map(|fact| fact.subject.split(" of ").next().unwrap_or_default().to_owned()));
     let listed = std::iter::once("a value that is not listed here".to_owned());
     let ending = not_for("", &listed.chain(others.iter().cloned()).collect::<Vec<_>>());
-    let tries = [
-        format!("Use when asked for {}. {ending}", alternatives(&subjects)),
-        format!("Use when asked for a value such as {}. {ending}", alternatives(&kinds)),
-    ];
-    match tries.into_iter().find(|text| text.chars().count() <= limit) {
-        Some(text) => text,
-        None => {
-            let few: Vec<String> = kinds.into_iter().take(5).collect();
-            cut(&format!("Use when asked for a value such as {}. {ending}", alternatives(&few)), limit)
-        }
-    }
+    let full = format!("Use when asked for {}. {ending}", alternatives(&subjects));
+    let fits = |text: &String| text.chars().count() <= limit;
+    let short =
+        |count: usize| format!("Use when asked for a value such as {}. {ending}", alternatives(&kinds[..count]));
+    let shorter = (1..=kinds.len()).rev().map(short);
+    std::iter::once(full).chain(shorter).find(fits).unwrap_or_else(|| cut(&short(kinds.len().min(1)), limit))
 }
 
 /// When to read a card of instructions.

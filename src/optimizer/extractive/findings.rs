@@ -185,7 +185,8 @@ fn row(cells: &[(String, String)]) -> (Option<String>, String) {
     let mut text = String::new();
     for (index, (head, cell)) in cells.iter().enumerate() {
         let low = head.trim().to_lowercase();
-        if is(lexicon::SPEECH_LABELS, &low) || cell.is_empty() {
+        let speech = is(lexicon::SPEECH_LABELS, &low);
+        if cell.is_empty() || (speech && index > 0) {
             continue;
         }
         if index == 0 || (label.is_none() && index == 1) {
@@ -193,7 +194,10 @@ fn row(cells: &[(String, String)]) -> (Option<String>, String) {
             let titled =
                 !imperative(&plain) && plain.chars().any(char::is_alphabetic) && plain.split_whitespace().count() <= 10;
             if titled {
-                label = Some(plain);
+                label = Some(plain).filter(|plain| unquote(plain).quotes.is_empty());
+                continue;
+            }
+            if speech {
                 continue;
             }
         }

@@ -64,6 +64,8 @@ pub(super) const CONDITIONS: &[&str] = &[
 /// Finite verbs that show that the word before them was a noun.
 pub(super) const FINITE: &[&str] = &[
     "is", "are", "was", "were", "has", "had", "did", "does", "of", "became", "got", "went", "seems", "seemed",
+    "said", "says", "wrote", "gave", "gives", "made", "used", "took", "ran", "broke", "lacks", "needs", "shows", "uses",
+    "contains", "comes", "came", "fails", "ignores", "remains", "stays", "looks", "reads", "sounds", "covers", "breaks",
 ];
 
 /// Words after which a finite verb belongs to a clause of its own.

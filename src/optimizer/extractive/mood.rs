@@ -41,9 +41,11 @@ fn begins_with_verb(low: &[&str]) -> bool {
     }
 }
 
-/// Many verbs are nouns too: "Lead time was short" instructs nobody.
+/// Many verbs are nouns too: "Lead time was short" and "Report mentioned the fire" instruct nobody.
 fn noun_after_all(rest: &[&str]) -> bool {
-    rest.is_empty()
+    let told = rest.first().is_some_and(|word| word.ends_with("ed") && word.len() > 4)
+        && rest.get(1).is_none_or(|word| is(lexicon::DETERMINERS, word) || is(lexicon::CONDITIONS, word));
+    told || rest.is_empty()
         || rest
             .iter()
             .take(3)

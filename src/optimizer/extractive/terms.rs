@@ -8,9 +8,10 @@ use super::lexicon::{self, is};
 
 /// Two rules whose cosine is at least this say the same, if their values, signs and opposites agree too.
 ///
-/// It lies in the gap between the pairs of `tests::PAIRS` that say the same (lowest 0.80) and those that don't and that
-/// no other guard tells apart (highest 0.67).
-pub(super) const SAME: f64 = 0.74;
+/// It lies in the gap that `tests/pairs.rs` measures: of 29 pairs that say the same the lowest has 0.77; of the pairs
+/// that don't and that no other guard tells apart the highest has 0.61. Without the guards no threshold would do, since
+/// pairs that differ in a value, a contrary or one swapped word reach 0.77.
+pub(super) const SAME: f64 = 0.7;
 
 /// A rule of which a line holds at least this share of the weight is covered by it: all but a side word.
 const COVERED: f64 = 0.9;
@@ -127,7 +128,7 @@ impl Terms {
         let mut terms = Terms::default();
         let mut negated = false;
         for (index, word) in words.iter().enumerate() {
-            negated = (negated && !breaks_clause(text, &words, index)) || is(lexicon::NEGATIONS, &word.low);
+            negated = (negated && !breaks_clause(text, &words, index)) || negates(&words, index);
             terms.low.insert(word.low.clone());
             if let Some(value) = value_of(word) {
                 terms.values.insert(value);
@@ -147,6 +148,13 @@ impl Terms {
     }
 }
 
+/// Whether a negation begins here; what stands after "instead of" or "rather than" is not to be done either.
+fn negates(words: &[Word], index: usize) -> bool {
+    let next = words.get(index + 1).map_or("", |word| word.low.as_str());
+    let low = words.get(index).map_or("", |word| word.low.as_str());
+    is(lexicon::NEGATIONS, low) || matches!((low, next), ("instead", "of") | ("rather", "than"))
+}
+
 /// A negation reaches to the end of its clause: a semicolon, colon, full stop or dash, "but" or "instead", or a comma
 /// before another instruction ("Do not apologise, give the value").
 fn breaks_clause(text: &str, words: &[Word], index: usize) -> bool {
@@ -156,7 +164,18 @@ fn breaks_clause(text: &str, words: &[Word], index: usize) -> bool {
     let between = text.get(before.span.1..word.span.0).unwrap_or_default();
     between.contains([';', ':', '.', '!', '?', '—', '–', '\n'])
         || matches!(word.low.as_str(), "but" | "instead")
-        || (between.contains(',') && (is(lexicon::VERBS, &word.low) || is(lexicon::OPENERS, &word.low)))
+        || (between.contains(',') && (is(lexicon::OPENERS, &word.low) || verb_with_object(text, words, index)))
+}
+
+/// Tells "give the value" after a comma from the "number" of "a code, number or time".
+fn verb_with_object(text: &str, words: &[Word], index: usize) -> bool {
+    let (Some(word), Some(next)) = (words.get(index), words.get(index + 1)) else {
+        return false;
+    };
+    let apart = text.get(word.span.1..next.span.0).unwrap_or_default();
+    is(lexicon::VERBS, &word.low)
+        && !apart.contains([',', ';', '.'])
+        && !matches!(next.low.as_str(), "or" | "and" | "nor")
 }
 
 fn value_of(word: &Word) -> Option<String> {
@@ -284,9 +303,14 @@ impl Weighed {
 
     /// Whether two instructions say the same.
     pub(super) fn same(&self, other: &Weighed) -> bool {
-        self.terms.values == other.terms.values
-            && self.vector.cosine(&other.vector) >= SAME
-            && !contrary(&self.terms, &other.terms)
+        self.vector.cosine(&other.vector) >= SAME && !self.differs(other)
+    }
+
+    /// Whether a value, a contrary or a swapped word tells two instructions apart, however alike they are.
+    pub(super) fn differs(&self, other: &Weighed) -> bool {
+        self.terms.values != other.terms.values
+            || contrary(&self.terms, &other.terms)
+            || swapped(&self.terms, &other.terms)
     }
 
     /// Whether `line`, which may say more, says all of this.
@@ -296,6 +320,12 @@ impl Weighed {
                 && self.vector.contained(&line.vector) >= COVERED
                 && !contrary(&self.terms, &line.terms))
     }
+}
+
+/// Whether two texts differ in one word that stands in the other's place: "the finance team", "the legal team". That
+/// is another rule more often than another wording, and no word list tells.
+fn swapped(a: &Terms, b: &Terms) -> bool {
+    a.signed.difference(&b.signed).count() == 1 && b.signed.difference(&a.signed).count() == 1
 }
 
 /// Whether one text has a word of which the other has the contrary.

@@ -7,7 +7,11 @@ use crate::batch::{Batch, Evidence};
 use crate::pool::card::Card;
 use crate::pool::profile::{CardShape, Folder, Forbidden, Limits, Profile, Role};
 
+mod arbitrary;
+mod cards;
 mod examples;
+mod fields;
+mod pairs;
 
 const BOUNDS: Bounds = Bounds { learning_rate: Some(4), max_deletions: 2 };
 
@@ -97,4 +101,38 @@ fn shown(plan: &Plan) -> String {
         }
     }
     format!("{out}=== report\n{}", plan.report)
+}
+
+fn path(change: &Change) -> &str {
+    match change {
+        Change::Write { path, .. } | Change::Remove { path } => path,
+    }
+}
+
+/// What holds for every card that a plan writes.
+fn keeps_the_rules(before: &[Card], plan: &Plan, evidence: &[Evidence]) {
+    let mut last = "";
+    for change in &plan.changes {
+        assert!(last < path(change), "in path order, once each");
+        last = path(change);
+        let Change::Write { path, text } = change else { continue };
+        let (front, body) = text.strip_prefix("---\n").unwrap().split_once("---\n").unwrap();
+        let parsed: std::collections::BTreeMap<String, String> = serde_saphyr::from_str(front).unwrap();
+        let description = parsed.get("description").unwrap();
+        assert_eq!(parsed.len(), 1, "{text}");
+        assert!(description.chars().count() <= 800 && description.contains("Use"), "{description}");
+        assert_eq!(body.lines().filter(|line| line.starts_with("## ")).collect::<Vec<_>>(), ["## Rules"], "{text}");
+        assert!(!text.contains('\r') && text.ends_with('\n') && text.lines().count() <= 50, "{text}");
+        assert!(path.is_ascii() && path.ends_with(".md") && *path == path.to_lowercase(), "{path}");
+        for sample in evidence {
+            assert!(!text.contains(&sample.work), "{text}");
+        }
+        // Of a card that was there, the lines that the plan doesn't speak of are the same.
+        if let Some(old) = before.iter().find(|card| card.path == *path) {
+            for line in old.body.lines() {
+                let rule = line.trim_start_matches("- ");
+                assert!(body.contains(line) || plan.report.contains(&format!("{rule} →")), "{line}");
+            }
+        }
+    }
 }
