@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::facts::{Fact, fact};
 use super::lexicon::{self, is};
-use super::mood::{blames, imperative, lower_first, modal};
+use super::mood::{blames, has_verb, imperative, lower_first, modal};
 use super::sentences::{HOLE, fold};
 use super::terms::words;
 
@@ -69,37 +69,29 @@ impl Reader<'_> {
     fn advice_in(&self, text: &str) -> Option<(String, bool)> {
         if let Some((label, rest)) = lead_in(text) {
             let low = label.to_lowercase();
-            if is(lexicon::SPEECH_LABELS, &low) {
+            let (advice, value) = (is(lexicon::ADVICE_LABELS, &low), is(lexicon::VALUE_LABELS, &low));
+            if is(lexicon::SPEECH_LABELS, &low) || is(lexicon::CAUSE_LABELS, &low) {
                 return None;
             }
-            let announced = is(lexicon::ADVICE_LABELS, &low) || is(lexicon::VALUE_LABELS, &low) || imperative(label);
-            if imperative(rest) {
-                return Some((rest.to_owned(), true));
+            // "Use this order: greet, ask, close" is one instruction; "State it: the code is 7" only leads in.
+            let leads = !imperative(label) || points_ahead(&low);
+            if leads && imperative(rest) {
+                return Some((without_blame(rest).to_owned(), true));
             }
-            if announced && statement(rest) {
-                return Some((self.plain(rest), true));
+            if leads && (advice || value || imperative(label)) && statement(rest) {
+                return Some((modal(rest).unwrap_or_else(|| rest.to_owned()), true));
             }
-            if is(lexicon::VALUE_LABELS, &low) {
-                return self.labelled_value(rest).map(|text| (text, true));
+            if advice || value {
+                return self.labelled_value(rest).filter(|_| value).map(|text| (text, true));
             }
         }
         if imperative(text) {
-            return Some((text.to_owned(), true));
+            return Some((without_blame(text).to_owned(), true));
         }
-        if let Some(text) = modal(text) {
+        if let Some(text) = modal(text).or_else(|| after_complaint(text)) {
             return Some((text, true));
         }
-        // "No test covers the fix; add one": what was wrong, then what to do.
-        let tail =
-            ["; ", " — ", " – ", " -- "].iter().find_map(|mark| text.split_once(mark)).map(|(_, tail)| tail.trim());
-        if let Some(tail) = tail.filter(|tail| imperative(tail)) {
-            return Some((tail.to_owned(), true));
-        }
         (self.statements && statement(text) && !blames(text)).then(|| (text.to_owned(), false))
-    }
-
-    fn plain(&self, text: &str) -> String {
-        modal(text).unwrap_or_else(|| text.to_owned())
     }
 
     /// "Expected: 4711" under the label "Door code of the north gate" states what the door code is.
@@ -113,6 +105,34 @@ impl Reader<'_> {
         let article = if is(lexicon::DETERMINERS, &first) { "" } else { "the " };
         Some(format!("{article}{} is {value}", lower_first(label)))
     }
+}
+
+/// Whether a lead-in only points to what follows: "State it", "Do this", "Say it like this".
+fn points_ahead(label: &str) -> bool {
+    let all = words(label);
+    let last = all.last().map_or("", |word| word.low.as_str());
+    is(lexicon::ADVICE_LABELS, label) || all.len() == 1 || matches!(last, "it" | "this" | "that" | "following")
+}
+
+/// Marks between a complaint and its remedy, or a remedy and its complaint.
+const BREAKS: [&str; 5] = ["; ", " — ", " – ", " -- ", ": "];
+
+/// "No test covers the fix; add one": what was wrong, then what to do. A head that states how things are stays, since
+/// the instruction rests on it: "`created_at` is in UTC; convert it".
+fn after_complaint(text: &str) -> Option<String> {
+    let broken = BREAKS.iter().filter_map(|mark| text.split_once(mark));
+    let (head, tail) = broken.map(|(head, tail)| (head.trim(), tail.trim())).find(|(_, tail)| imperative(tail))?;
+    let ground = fact(head).is_some() && !words(head).iter().any(|word| is(lexicon::PROBLEM_STARTS, &word.low));
+    Some(if ground { text.to_owned() } else { without_blame(tail).to_owned() })
+}
+
+/// "Escalate to a human; the agent kept arguing": what to do, then what was wrong.
+fn without_blame(text: &str) -> &str {
+    let broken = BREAKS[..4].iter().filter_map(|mark| text.split_once(mark));
+    let told = |tail: &str| {
+        !imperative(tail) && (blames(tail) || tail.split_whitespace().next().is_some_and(|word| word == "it"))
+    };
+    broken.filter(|(_, tail)| told(tail)).map(|(head, _)| head).min_by_key(|head| head.len()).unwrap_or(text)
 }
 
 pub(super) fn pattern(text: &str) -> Regex {
@@ -141,11 +161,9 @@ fn lead_in(text: &str) -> Option<(&str, &str)> {
     (short && !label.is_empty() && !rest.is_empty()).then_some((label, rest))
 }
 
-/// Whether a text is a statement with a finite verb.
+/// Whether a text is a statement with a finite verb, long enough to stand alone.
 fn statement(text: &str) -> bool {
-    fact(text).is_some()
-        || modal(text).is_some()
-        || words(text).iter().skip(1).any(|word| word.low == "has" || word.low == "have")
+    fact(text).is_some() || modal(text).is_some() || (has_verb(text) && words(text).len() >= 4)
 }
 
 /// Why a rule can't stand in a card, if it can't.
@@ -192,7 +210,15 @@ pub(super) fn names_work(text: &str, name: &str) -> bool {
 
 /// A sentence as it stands in a card: white space folded, a capital first, a full stop last.
 fn finished(text: &str) -> String {
+    static OPENING: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)^(?:(?:in (?:the )?future|next time|instead|so|also|therefore|then|from now on|please|and|but)\b,?\s+|(?:make|be) sure (?:to|that you)\s+|(?:remember|try) to\s+)+",
+        )
+    });
     let text = fold(text);
+    let text = OPENING.replace(&text, "");
+    // Without what it was set against, "instead" points nowhere.
+    let text = text.trim_end_matches(['.', ' ']).strip_suffix(" instead").unwrap_or(&text);
     let text = text
         .trim_start_matches(['#', '>', '-', '*', '+', '|', ' '])
         .trim_end_matches([',', ';', ':', '-', '–', '—', ' ']);

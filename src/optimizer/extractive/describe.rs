@@ -110,26 +110,14 @@ fn first_clause(rule: &str) -> String {
     lower_first(clause.strip_suffix(", then stop").unwrap_or(clause))
 }
 
-/// The three words that most rules share, else the first ones.
+/// The first three telling words of the first rule, which is the best supported.
 fn key_terms(rules: &[String]) -> Vec<String> {
-    let mut counted: Vec<(String, usize, String)> = Vec::new();
-    for rule in rules {
-        let mut seen = BTreeSet::new();
-        for word in words(rule) {
-            let plain =
-                !is(lexicon::STOP, &word.low) && !is(lexicon::NEGATIONS, &word.low) && word.low.chars().count() > 2;
-            let stem = stem(&word.low);
-            if !plain || !seen.insert(stem.clone()) {
-                continue;
-            }
-            match counted.iter_mut().find(|(known, ..)| *known == stem) {
-                Some(entry) => entry.1 += 1,
-                None => counted.push((stem, 1, word.low)),
-            }
-        }
-    }
-    counted.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
-    counted.into_iter().take(3).map(|(_, _, word)| word).collect()
+    let all = words(rules.first().map_or("", String::as_str));
+    let telling = all
+        .into_iter()
+        .map(|word| word.low)
+        .filter(|low| !is(lexicon::STOP, low) && !is(lexicon::NEGATIONS, low) && low.chars().count() > 2);
+    telling.take(3).collect()
 }
 
 /// Cuts a text to `limit` characters at a word, with a full stop.

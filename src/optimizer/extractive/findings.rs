@@ -260,6 +260,7 @@ fn topic(label: Option<&str>, headings: &[String], names: &[String]) -> Option<S
         (1..=8).contains(&all.len())
             && !all.first().is_some_and(|word| is(lexicon::PROBLEM_STARTS, &word.low))
             && !all.iter().any(|word| is(lexicon::FINITE, &word.low) && word.low != "of")
+            && !all.iter().any(|word| word.low.ends_with("n't") || (word.low.ends_with("ed") && word.low.len() > 4))
             && content.clone().count() > 0
             && content.clone().all(|word| !is(lexicon::REPORT_WORDS, &word.low))
             && all.iter().any(|word| word.low.chars().any(char::is_alphabetic))

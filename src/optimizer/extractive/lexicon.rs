@@ -20,9 +20,9 @@ pub(super) const VERBS: &[&str] = &[
     "declare", "default", "define", "delay", "delete", "deliver", "deny", "describe", "design", "detect", "determine",
     "develop", "disable", "discard", "display", "distinguish", "divide", "do", "document", "double-check", "draft",
     "draw", "drop", "edit", "eliminate", "emphasise", "emphasize", "enable", "encode", "end", "enforce", "ensure",
-    "enter", "escape", "estimate", "evaluate", "examine", "exclude", "expand", "expect", "explain", "explore",
+    "enter", "escalate", "escape", "estimate", "evaluate", "examine", "exclude", "expand", "expect", "explain", "explore",
     "export", "express", "extend", "extract", "fail", "fetch", "fill", "filter", "find", "finish", "fit", "fix",
-    "flag", "focus", "follow", "forbid", "force", "format", "formulate", "generate", "get", "give", "go", "group",
+    "flag", "focus", "follow", "forbid", "force", "format", "formulate", "generate", "get", "give", "go", "greet", "group",
     "guard", "handle", "have", "hold", "identify", "ignore", "implement", "import", "improve", "include", "increase",
     "indent", "indicate", "inform", "initialise", "initialize", "insert", "insist", "inspect", "install", "introduce",
     "invent", "invert", "invoke", "isolate", "join", "justify", "keep", "label", "lay", "lead", "learn", "leave",
@@ -45,6 +45,29 @@ pub(super) const VERBS: &[&str] = &[
     "trim", "trust", "try", "turn", "type", "understand", "undo", "update", "upgrade", "upload", "use", "utilise",
     "utilize", "validate", "vary", "verify", "wait", "walk", "warn", "wash", "watch", "weave", "weigh", "work",
     "wrap", "write",
+];
+
+/// Words that a verb's object begins with.
+pub(super) const OBJECT_STARTS: &[&str] =
+    &["the", "a", "an", "your", "each", "every", "all", "any", "its", "their", "both", "these", "those"];
+
+/// First words before an article that are no verbs.
+pub(super) const NOT_VERBS: &[&str] = &[
+    "like", "unlike", "even", "quite", "half", "twice", "once", "throughout", "despite", "across", "along", "against",
+    "among", "behind", "beside", "besides", "beyond", "over", "near", "since", "than", "though", "although", "through",
+    "toward", "towards", "underneath", "inside", "outside", "alongside", "amid", "concerning", "worse", "most", "much",
+    "many", "more", "less", "none", "nothing", "often", "maybe", "perhaps", "sometimes", "soon", "still", "there", "overall",
+    "everyone", "somehow", "yes", "well", "good", "great", "bad", "right", "wrong", "true", "false", "nice", "about", "above",
+    "below", "instead", "except", "however", "never", "always", "what", "gave", "took", "made", "wrote", "said", "told",
+    "left", "lost", "kept", "spent", "sent", "went", "came", "broke", "chose", "forgot", "began", "held", "meant", "paid",
+    "found", "thought", "taught", "built", "felt", "brought", "caught", "knew", "grew", "drew", "threw", "spoke", "stole",
+    "cost", "hurt", "quit", "shut", "upset", "same", "late", "early", "whole", "main", "final", "next", "prior", "past",
+];
+
+/// Words for an attempt, or for whoever made it.
+pub(super) const ATTEMPTS: &[&str] = &[
+    "reply", "replies", "attempt", "attempts", "model", "agent", "assistant", "report", "answer", "answers", "response",
+    "responses", "draft", "output",
 ];
 
 /// Words before an instruction's verb that don't change that it is one.
@@ -99,6 +122,12 @@ pub(super) const SPEECH_LABELS: &[&str] = &[
     "asked", "ask", "question", "prompt", "input", "said", "reply", "the reply", "answer", "answered", "output",
     "got", "actual", "wrote", "attempt", "quote", "quoted", "response", "observed", "user", "assistant", "context",
     "example", "transcript", "draft", "original", "was", "given",
+];
+
+/// Lead-ins of what explains a fault: never advice.
+pub(super) const CAUSE_LABELS: &[&str] = &[
+    "cause", "root cause", "reason", "why", "effect", "impact", "problem", "issue", "symptom", "evidence", "result",
+    "consequence", "what happened", "why it matters", "severity", "priority", "status", "score", "verdict", "location",
 ];
 
 /// Labels of sentences that name the works behind a finding.
@@ -175,7 +204,7 @@ pub(super) const STOP: &[&str] = &[
     "onto", "or", "our", "ought", "own", "per", "please", "rather", "s", "shall", "she", "should", "simply", "so",
     "some", "such", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to",
     "too", "up", "upon", "us", "very", "via", "was", "we", "were", "what", "when", "where", "whether", "which",
-    "while", "who", "will", "with", "would", "you", "your", "thing", "things",
+    "while", "who", "will", "with", "would", "you", "your", "thing", "things", "anything", "something", "everything", "anyone", "someone", "everyone",
 ];
 
 /// Words that negate the clause they stand in.

@@ -7,22 +7,26 @@ use regex::Regex;
 use super::advice::pattern;
 use super::lexicon::{self, is};
 use super::sentences::HOLE;
-use super::terms::words;
+use super::terms::{Word, words};
 
 /// Whether a sentence tells the reader to do something.
 pub(super) fn imperative(text: &str) -> bool {
     let all = words(text);
-    let low: Vec<&str> = all.iter().map(|word| word.low.as_str()).collect();
+    let low: Vec<&str> = all.iter().map(plain).collect();
     if begins_with_verb(&low) {
         return true;
     }
     // A condition or circumstance first: the instruction follows one of the next commas.
     low.first().is_some_and(|first| is(lexicon::CONDITIONS, first) || is(lexicon::OPENERS, first))
         && text.match_indices([',', ':']).take(4).any(|(at, _)| {
-            let rest: Vec<&str> =
-                all.iter().filter(|word| word.span.0 > at).take(8).map(|word| word.low.as_str()).collect();
+            let rest: Vec<&str> = all.iter().filter(|word| word.span.0 > at).take(8).map(plain).collect();
             begins_with_verb(&rest)
         })
+}
+
+/// A word of a code span is code, whatever it spells.
+fn plain(word: &Word) -> &str {
+    if word.code { "`" } else { &word.low }
 }
 
 fn begins_with_verb(low: &[&str]) -> bool {
@@ -37,8 +41,29 @@ fn begins_with_verb(low: &[&str]) -> bool {
         "don't" => !next.is_empty(),
         "do" if next == "not" => rest.len() > 1,
         verb if is(lexicon::VERBS, verb) => !noun_after_all(rest),
-        other => opener == Some(&"always") && !other.ends_with("ed") && !is(lexicon::FINITE, other) && !rest.is_empty(),
+        other if opener == Some(&"always") => !other.ends_with("ed") && !is(lexicon::FINITE, other) && !rest.is_empty(),
+        other => looks_like_verb(other) && is(lexicon::OBJECT_STARTS, next) && rest.len() > 1,
     }
+}
+
+/// No list holds every verb. A first word before an article or the like is one ("Escalate every complaint"), unless its
+/// ending or a list says that it is something else.
+fn looks_like_verb(low: &str) -> bool {
+    let endings = ["s", "ed", "ing", "tion", "ness", "ment", "ity", "ly", "al", "er", "or", "ism", "ance", "ence"];
+    low.len() > 3
+        && low.chars().all(|c| c.is_ascii_lowercase())
+        && !endings.iter().any(|ending| low.ends_with(ending))
+        && ![lexicon::STOP, lexicon::CONDITIONS, lexicon::NOT_VERBS].iter().any(|list| is(list, low))
+}
+
+/// Whether a text has a verb after its first word: "Refunds to cards take 10 days".
+pub(super) fn has_verb(text: &str) -> bool {
+    let verb = |low: &str| {
+        is(lexicon::VERBS, low)
+            || ["s", "es"].iter().any(|ending| low.strip_suffix(ending).is_some_and(|root| is(lexicon::VERBS, root)))
+            || matches!(low, "is" | "are" | "has" | "have" | "does" | "do" | "can" | "will" | "must" | "may")
+    };
+    words(text).iter().skip(1).any(|word| !word.code && verb(&word.low))
 }
 
 /// Many verbs are nouns too: "Lead time was short" and "Report mentioned the fire" instruct nobody.
@@ -62,7 +87,10 @@ pub(super) fn modal(text: &str) -> Option<String> {
             r"(?i)^(?P<subject>[^,;:.!?]{1,80}?)\s+(?:should|must|needs? to|ought to|has to|have to)(?P<not>\s+not|\s+never)?\s+(?P<rest>\S.*)$",
         )
     });
-    let found = MODAL.captures(text)?;
+    static OPENER: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?i)^(?:also|then|next|finally|here|so|instead|again),\s+"));
+    let text = OPENER.replace(text, "");
+    let found = MODAL.captures(&text)?;
     let (subject, rest) = (found.name("subject")?.as_str(), found.name("rest")?.as_str());
     let verb = rest.split_whitespace().next().unwrap_or_default().to_lowercase();
     if verb == "have" || subject.contains(HOLE) {
@@ -75,30 +103,23 @@ pub(super) fn modal(text: &str) -> Option<String> {
     let last = words(subject).last().map(|word| word.low.clone()).unwrap_or_default();
     let actor = is(lexicon::ACTORS, &last) && subject.split_whitespace().count() <= 3;
     if !actor {
-        return (!blames(subject)).then(|| text.to_owned());
+        return (!blames(subject)).then(|| text.to_string());
     }
     if verb == "have" || verb == "be" {
-        return (verb == "be" && last != "it").then(|| text.to_owned());
+        return (verb == "be" && last != "it").then(|| text.to_string());
     }
     Some(if found.name("not").is_some() { format!("Do not {rest}") } else { rest.to_owned() })
 }
 
-/// Whether a text speaks of an attempt rather than of the work.
+/// Whether a text speaks of an attempt rather than of the work: "the reply", "this model's", "replies".
 pub(super) fn blames(text: &str) -> bool {
-    words(text).iter().any(|word| {
-        matches!(
-            word.low.as_str(),
-            "reply"
-                | "replies"
-                | "attempt"
-                | "attempts"
-                | "model"
-                | "agent"
-                | "assistant"
-                | "report"
-                | "card"
-                | "cards"
-        )
+    let all = words(text);
+    all.iter().enumerate().any(|(index, word)| {
+        let before = index.checked_sub(1).and_then(|last| all.get(last)).map_or("", |word| word.low.as_str());
+        let low = word.low.strip_suffix("'s").unwrap_or(&word.low);
+        // "a data model" and "the agent of a buyer" may be the work's own; "the model" in a report is the one trained.
+        is(lexicon::ATTEMPTS, low)
+            && (index == 0 || matches!(before, "the" | "this" | "that" | "its" | "these" | "all"))
     })
 }
 

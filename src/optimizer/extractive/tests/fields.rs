@@ -119,3 +119,121 @@ fn a_single_report_that_counts_makes_general_rules() {
 ";
     insta::assert_snapshot!(shown(&cards(&[("monday", text)])));
 }
+
+const TICKET_482: &str = r#"# Loss report — ticket-482 (customer support)
+
+**Score:** 2/5
+
+## Summary
+
+The agent resolved the refund but took four turns to do so. It asked for the order number twice, even though the customer had supplied it in the first message. It should read the whole first message before asking anything.
+
+## Issues
+
+### 1. Asked for information already given
+
+- **What happened:** The agent wrote "Could you please share your order number?" after the customer had given it.
+- **Why it matters:** Customers feel ignored.
+- **What should have been done:** Read the whole first message before asking a question.
+
+### 2. Refund policy misquoted
+
+- **What happened:** It told the customer that refunds take "3-5 business days".
+- **Expected:** Refunds to cards take 10 business days.
+- **Fix:** The refund time for cards is 10 business days. State it whenever a refund is promised.
+
+### 3. Tone
+
+- The greeting was fine, but the closing was abrupt.
+- Close with an offer of further help.
+
+## What worked
+
+- It verified the customer's identity before discussing the order.
+"#;
+
+const TICKET_511: &str = r#"# Loss report — ticket-511 (customer support)
+
+**Score:** 3/5
+
+## Summary
+
+Right outcome, but slow: 2 of 5 messages repeated a question. The agent must read the whole first message before it asks a question.
+
+## Issues
+
+### 1. Refund time
+
+- **What happened:** promised "by tomorrow".
+- **Fix:** The refund time for cards is 10 business days.
+
+### 2. Tone
+
+- Close every conversation with an offer of further help.
+- Avoid exclamation marks in apologies.
+
+### 3. Escalation
+
+- Escalate to a human when the customer mentions a lawyer; the agent kept arguing.
+
+## What worked
+
+- Identity check first.
+"#;
+
+const TICKET_530: &str = r#"# Loss report — ticket-530 (customer support)
+
+| # | Issue | Severity | Recommendation |
+|---|-------|----------|----------------|
+| 1 | Asked twice for the e-mail address | high | Read the entire first message before asking anything. |
+| 2 | Legal threat | high | Escalate to a human as soon as a customer mentions a lawyer. |
+| 3 | Exclamation marks | low | Do not use exclamation marks in an apology. |
+
+Overall the agent was friendly. In future, make sure to close with an offer of further help.
+"#;
+
+const Q17: &str = r#"# Task q17 — failed
+
+The query returned 1,204 rows; the reference has 1,187. Cause: the join to `orders` duplicates customers with several orders.
+
+* Use `COUNT(DISTINCT customer_id)` when joining one-to-many tables.
+* `created_at` is in UTC; convert to local time with `AT TIME ZONE` before truncating to a day.
+* NULL handling — `status <> 'closed'` drops NULLs. Write `status IS DISTINCT FROM 'closed'` instead.
+* Always qualify column names with the table alias.
+"#;
+
+const Q21: &str = r#"# Task q21 — failed
+
+* Wrong totals (again a fan-out). When joining one-to-many tables, use `COUNT(DISTINCT customer_id)`.
+* Always qualify columns with their table alias.
+* Don't filter with `status <> 'closed'`: it drops NULLs. Write `status IS DISTINCT FROM 'closed'`.
+* The fiscal year starts on 1 April. Expected: fiscal year starts on 1 April.
+"#;
+
+const Q22: &str = r#"# Task q22 — passed partially
+
+The `created_at` column is in UTC: convert it to local time with `AT TIME ZONE` before truncating to a day.
+The answer should qualify column names with the table alias. Also, the query must not use `SELECT *`.
+Rule: the fiscal year starts on 1 April.
+"#;
+
+#[test]
+fn a_support_desk_as_models_write_reports() {
+    insta::assert_snapshot!(shown(&cards(&[
+        ("ticket-482", TICKET_482),
+        ("ticket-511", TICKET_511),
+        ("ticket-530", TICKET_530)
+    ])));
+}
+
+#[test]
+fn queries_with_code_in_the_advice() {
+    insta::assert_snapshot!(shown(&cards(&[("q17", Q17), ("q21", Q21), ("q22", Q22)])));
+}
+
+#[test]
+fn what_one_work_of_several_repeats_is_specific_to_its_kind() {
+    let sonnet = "# Loss: sonnet-3\n\n## Verse\n\n- Count the syllables of each line. 4 of 14 lines are short.\n";
+    let essay = "# Loss: essay-1\n\n## Argument\n\n- Name the counter-argument early.\n";
+    insta::assert_snapshot!(shown(&cards(&[("sonnet-3", sonnet), ("essay-1", essay)])));
+}
