@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::ground::digest;
 use crate::ground::error::{Context as _, Error, Result};
 use crate::ground::files;
 
@@ -113,19 +112,6 @@ impl Batch {
     pub fn groups(&self, size: usize) -> Vec<&[Sample]> {
         self.samples.chunks(if size == 0 { self.samples.len() } else { size }).collect()
     }
-}
-
-/// The digest of what some samples say: their names and the bytes of their files, wherever these lie.
-pub fn evidence_digest(samples: &[Sample], summary: Option<&[u8]>) -> Result<String> {
-    let mut parts: Vec<Vec<u8>> = Vec::new();
-    for sample in samples {
-        parts.push(format!("{}\n{}\n{}", sample.work, sample.first, sample.last).into_bytes());
-        for file in sample.files() {
-            parts.push(files::read(file)?);
-        }
-    }
-    parts.extend(summary.map(<[u8]>::to_vec));
-    Ok(digest::of_parts(parts.iter().map(Vec::as_slice)))
 }
 
 fn sample(item: Value, folder: &Path) -> Result<Sample, String> {

@@ -1,1 +1,5 @@
-fn main() {}
+//! Hands the arguments to the command line and returns its exit code.
+
+fn main() -> std::process::ExitCode {
+    skilltrain::cli::main()
+}

@@ -1,8 +1,19 @@
 //! The ground: errors, whole files, digests, the environment, processes, signals, prompts. Uses nothing above it.
 
+pub mod crash;
 pub mod digest;
 pub mod env;
 pub mod error;
 pub mod files;
 pub mod process;
+pub mod prompts;
+pub mod sandbox;
 pub mod signals;
+pub mod supervise;
+pub mod text;
+
+mod bwrap;
+mod confine;
+mod inside;
+mod pipes;
+mod tree;

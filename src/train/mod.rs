@@ -1,1 +1,12 @@
-//! train
+//! The training itself: the only place that moves the pool's branch and writes a run.
+
+pub mod adopt;
+pub mod attempt;
+pub mod backward;
+pub mod check;
+pub mod context;
+pub mod evidence;
+pub mod keep;
+pub mod record;
+pub mod started;
+pub mod step;

@@ -11,18 +11,10 @@ use pool::Pool;
 use report::Story;
 use terms::{Terms, Weights};
 
+use super::Bounds;
 use crate::batch::Evidence;
 use crate::pool::card::Card;
 use crate::pool::profile::Profile;
-
-/// What one micro-step may do at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
-    /// Cards that may be created, changed or deleted together; none means no bound.
-    pub learning_rate: Option<usize>,
-    /// Cards that may be deleted.
-    pub max_deletions: usize,
-}
 
 /// One change of the pool's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,11 +125,14 @@ mod groups;
 mod lexicon;
 mod merge;
 mod mood;
+mod optimizer;
 mod place;
 mod pool;
 mod report;
 mod sentences;
 mod terms;
+
+pub use optimizer::Extractive;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{Bounds, Change, Plan, plan, reduce};
 use crate::batch::{Batch, Evidence};
 use crate::pool::card::Card;
-use crate::pool::profile::{CardShape, Folder, Forbidden, Limits, Profile, Role};
+use crate::pool::profile::Profile;
 
 mod arbitrary;
 mod cards;
@@ -16,24 +16,7 @@ mod pairs;
 const BOUNDS: Bounds = Bounds { learning_rate: Some(4), max_deletions: 2 };
 
 fn profile() -> Profile {
-    let folder = |path: &str, role| Folder { path: path.into(), purpose: "A purpose.".into(), role };
-    Profile {
-        version: 1,
-        profile: "rules".into(),
-        limits: Limits { max_lines: 50, max_body_chars: 4_800, max_description_chars: 800 },
-        card: CardShape { heading: "Rules".into(), front_matter: vec!["description".into()] },
-        folders: vec![
-            folder("00_general_rules", Role::General),
-            folder("01_craft_elements", Role::Craft),
-            folder("02_genre_specifics", Role::Specific),
-        ],
-        forbidden: vec![Forbidden {
-            code: "numbered-sample".into(),
-            pattern: r"(?i)\bepisodes?\s+\d+".into(),
-            message: "it numbers a sample".into(),
-            hint: "say what holds for all".into(),
-        }],
-    }
+    Profile::default_rules()
 }
 
 fn run(name: &str) -> PathBuf {

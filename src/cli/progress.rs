@@ -1,0 +1,111 @@
+//! Progress for people, on standard error: a spinner on a terminal, plain lines elsewhere.
+
+use std::collections::HashMap;
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::report::steps;
+use crate::run::event::{Event, StepState};
+
+/// A reader of events.
+pub(super) struct Progress {
+    quiet: bool,
+    terminal: bool,
+    bars: MultiProgress,
+    running: Mutex<HashMap<String, ProgressBar>>,
+}
+
+impl Progress {
+    /// `quiet` shows warnings only.
+    pub(super) fn new(quiet: bool) -> Progress {
+        Progress {
+            quiet,
+            terminal: std::io::stderr().is_terminal(),
+            bars: MultiProgress::new(),
+            running: Mutex::default(),
+        }
+    }
+
+    /// Shows an event.
+    pub(super) fn on(&self, event: &Event) {
+        match event {
+            Event::Warning { text } => self.say(&format!("warning: {text}")),
+            _ if self.quiet => {}
+            Event::Note { text } => self.say(text),
+            Event::ReduceStarted { label, samples } => {
+                self.begin(label, &format!("{label}: reducing {samples} loss reports to one"));
+            }
+            Event::ReduceDone { label, reused } => {
+                self.finish(label);
+                if *reused {
+                    self.say(&format!("{label}: reduced before, reused"));
+                }
+            }
+            Event::StepStarted { label, group, groups, works } => {
+                self.begin(label, &format!("{label} [{group}/{groups}] learning from {}", works.join(", ")));
+            }
+            Event::Action { label, text, tokens } => self.action(label, text, *tokens),
+            Event::AttemptFailed { label, attempt, reasons, next } => {
+                let reasons: String =
+                    reasons.iter().map(|reason| format!("\n  {}", reason.replace('\n', "\n  "))).collect();
+                self.say(&format!("{label}: attempt {attempt} was not taken, {next}:{reasons}"));
+            }
+            Event::StepDone { step } => {
+                self.finish(&step.label);
+                if step.state == StepState::Trained {
+                    let line = steps::one_line(step);
+                    self.say(&line);
+                }
+            }
+        }
+    }
+
+    /// Takes every spinner away.
+    pub(super) fn end(&self) {
+        self.running
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .drain()
+            .for_each(|(_, bar)| bar.finish_and_clear());
+    }
+
+    fn begin(&self, label: &str, text: &str) {
+        if !self.terminal {
+            return self.say(text);
+        }
+        let bar = self.bars.add(ProgressBar::new_spinner());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} · {elapsed} {wide_msg}") {
+            bar.set_style(style);
+        }
+        bar.set_prefix(text.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(120));
+        let mut running = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(old) = running.insert(label.to_owned(), bar) {
+            old.finish_and_clear();
+        }
+    }
+
+    fn action(&self, label: &str, text: &str, tokens: u64) {
+        let tokens = if tokens == 0 { String::new() } else { format!(" ({tokens} tokens)") };
+        if !self.terminal {
+            return self.say(&format!("{label}: {text}{tokens}"));
+        }
+        let running = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(bar) = running.get(label) {
+            bar.set_message(format!("· {text}{tokens}"));
+        }
+    }
+
+    fn finish(&self, label: &str) {
+        let bar = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(label);
+        bar.into_iter().for_each(|bar| bar.finish_and_clear());
+    }
+
+    fn say(&self, text: &str) {
+        // Talk is worth nothing when nobody can hear it; the work goes on.
+        self.bars.suspend(|| writeln!(std::io::stderr().lock(), "{text}").ok());
+    }
+}

@@ -1,0 +1,71 @@
+//! `skilltrain status`: where the pool is, and what would happen next.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::locate::PoolArg;
+use super::{Answer, Call};
+use crate::ground::error::Result;
+use crate::pool::disk_lint;
+use crate::pool::folder::StatCache;
+use crate::pool::repo::Pool;
+use crate::run::lock;
+
+/// Show where the pool is: its steps, its state, who trains it, and what to do next
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  skilltrain status --pool runs/example/memory")]
+pub struct Args {
+    #[command(flatten)]
+    pool: PoolArg,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Looks, and changes nothing.
+pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
+    let pool = Pool::open(&args.pool.find_here()?)?;
+    let tip = pool.tip()?;
+    let dirt = pool.dirt(&pool.files(tip)?, &mut StatCache::default())?;
+    let holder = lock::holder(pool.git_dir());
+    let profile = super::locate::profile_on_disk(pool.root(), call.env)?;
+    let lint = disk_lint::lint(pool.root(), &profile)?;
+    let history = pool.history(usize::MAX, false)?;
+    let steps: Vec<_> = history.iter().filter(|record| record.is_step()).collect();
+    let failed = pool.kept("failed/")?;
+    let idle = pool.check_idle().err();
+    let next = match (&holder, &idle, dirt.is_empty(), lint.problems.is_empty()) {
+        (Some(_), ..) => "wait for the trainer that is at work".to_owned(),
+        (_, Some(why), ..) => why.to_string(),
+        (_, _, false, _) => "commit or move away the changes; training refuses a pool that is not clean".to_owned(),
+        (.., false) => "mend the lint's problems: skilltrain lint".to_owned(),
+        _ => "ready to train: skilltrain backward --batch batch.json".to_owned(),
+    };
+    let mut text = String::new();
+    let mut line = |key: &str, value: String| {
+        let _ = writeln!(text, "{key:<10}{value}");
+    };
+    line("pool", pool.root().display().to_string());
+    line("branch", format!("{} at {}", pool.branch().trim_start_matches("refs/heads/"), &tip.to_string()[..9]));
+    line("cards", format!("{}, {} lint problems", lint.cards, lint.problems.len()));
+    let last =
+        steps.first().map_or("none yet".into(), |record| format!("{} ({})", record.subject, &record.commit[..9]));
+    line("steps", format!("{}; last: {last}", steps.len()));
+    line("files", if dirt.is_empty() { "clean".into() } else { format!("{} uncommitted changes", dirt.len()) });
+    dirt.iter().take(10).for_each(|change| line("", change.clone()));
+    if !failed.is_empty() {
+        line("kept", format!("{} failed attempts under refs/skilltrain/failed/", failed.len()));
+    }
+    if let Some(holder) = &holder {
+        line("trainer", format!("process {} on {}, training `{}`", holder.pid, holder.host, holder.label));
+    }
+    line("next", next.clone());
+    let json = json!({
+        "pool": pool.root(), "branch": pool.branch(), "tip": tip.to_string(), "cards": lint.cards,
+        "lint_problems": lint.problems.len(), "steps": steps.len(), "last": steps.first(), "uncommitted": dirt,
+        "failed_attempts": failed.iter().map(|(name, _)| name).collect::<Vec<_>>(), "trainer": holder, "next": next,
+    });
+    Ok(Answer::new(text, json))
+}

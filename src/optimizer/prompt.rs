@@ -1,0 +1,127 @@
+//! The prompts of an optimizer that reads: slots filled from the pool and the evidence, everything bounded.
+
+use std::fmt::Write as _;
+
+use super::{BackwardTask, Bounds, ReduceTask};
+use crate::batch::{Evidence, Sample};
+use crate::ground::error::Result;
+use crate::ground::prompts::{Prompts, frame};
+use crate::ground::text::clip;
+use crate::pool::card::Card;
+use crate::pool::headers;
+use crate::pool::history::Record;
+use crate::pool::profile::Profile;
+
+/// What each part of a prompt may take: the headers in tokens (four bytes each, an estimate), the rest in bytes.
+mod budget {
+    pub(super) const HEADERS: usize = 12_000;
+    pub(super) const HISTORY: usize = 6_000;
+    pub(super) const SUMMARY: usize = 48_000;
+    pub(super) const READS: usize = 4_000;
+    pub(super) const REPORTS: usize = 240_000;
+}
+
+/// The prompt of a backward pass's first turn.
+pub fn backward(task: &BackwardTask<'_>, prompts: &Prompts) -> Result<String> {
+    let words = relevant_words(task.evidence);
+    let score = |card: &Card| overlap(card, &words);
+    let headers = headers::headers(task.profile, task.cards, Some(budget::HEADERS), Some(&score));
+    let slots = [
+        ("policy", policy(task.profile, prompts)?),
+        ("headers", headers.text),
+        ("history", frame("history", "newest first", &clip(&history(task.history), budget::HISTORY))),
+        ("summary", summary(task)),
+        ("works", works(task.samples, task.evidence)),
+        ("bounds", bounds(task.bounds)),
+    ];
+    prompts.render("backward", &slots)
+}
+
+/// The prompt of a repair turn. A client that cannot resume its session gets the first prompt before it.
+pub fn repair(task: &BackwardTask<'_>, problems: &str, resumes: bool, prompts: &Prompts) -> Result<String> {
+    let before = task.checkout.before().to_string();
+    let text = prompts.render("repair", &[("problems", problems.trim_end().to_owned()), ("before", before)])?;
+    if resumes { Ok(text) } else { Ok(format!("{}\n\n{text}", backward(task, prompts)?)) }
+}
+
+/// The prompt of a reduce.
+pub fn reduce(task: &ReduceTask<'_>, prompts: &Prompts) -> Result<String> {
+    let share = budget::REPORTS / task.evidence.len().max(1);
+    let reports: String = task
+        .evidence
+        .iter()
+        .map(|sample| frame("loss report of", &sample.title, &clip(&sample.loss_report, share)) + "\n")
+        .collect();
+    prompts.render("reduce", &[("reports", reports)])
+}
+
+fn policy(profile: &Profile, prompts: &Prompts) -> Result<String> {
+    let folders: Vec<String> =
+        profile.folders.iter().map(|folder| format!("- `{}/`: {}", folder.path, folder.purpose)).collect();
+    prompts.render(
+        "policy",
+        &[
+            ("front_matter", format!("`{}`", profile.card.front_matter.join("`, `"))),
+            ("heading", profile.card.heading.clone()),
+            ("max_lines", profile.limits.max_lines.to_string()),
+            ("max_body_chars", profile.limits.max_body_chars.to_string()),
+            ("max_description_chars", profile.limits.max_description_chars.to_string()),
+            ("folders", folders.join("\n")),
+        ],
+    )
+}
+
+fn summary(task: &BackwardTask<'_>) -> String {
+    let framed = |kind, name: &str, text: &str| frame(kind, name, &clip(text, budget::SUMMARY));
+    match (task.summary, task.evidence) {
+        (Some(text), _) => framed("commonality report", "", text),
+        (None, [only]) => framed("loss report of", &only.title, &only.loss_report),
+        (None, _) => String::new(),
+    }
+}
+
+fn works(samples: &[Sample], evidence: &[Evidence]) -> String {
+    let mut text = String::new();
+    for (sample, read) in samples.iter().zip(evidence) {
+        let reads = if read.reads.is_empty() { "(no file was opened)".to_owned() } else { read.reads.join("\n") };
+        let _ = writeln!(text, "- {}", sample.title());
+        let _ = writeln!(text, "  - loss report: {}", sample.loss_report.display());
+        let _ = writeln!(text, "  - trajectory: {}", sample.trajectory.display());
+        text.push_str(&frame("reads of", &sample.title(), &clip(&reads, budget::READS)));
+    }
+    text
+}
+
+fn history(records: &[Record]) -> String {
+    let mut text = String::new();
+    for record in records {
+        let changed: Vec<String> = record.changed.iter().map(|(letter, path)| format!("{letter} {path}")).collect();
+        let _ = writeln!(text, "{} {}: {}", &record.commit[..9], record.subject, changed.join(", "));
+    }
+    text
+}
+
+fn bounds(bounds: Bounds) -> String {
+    let touched = match bounds.learning_rate {
+        Some(most) => format!("This step may touch at most {most} cards (created, changed and deleted together)"),
+        None => "Touch as few cards as the evidence needs".to_owned(),
+    };
+    format!("{touched}, and delete at most {}.", bounds.max_deletions)
+}
+
+/// The evidence's words, for choosing which headers to show when not all fit.
+fn relevant_words(evidence: &[Evidence]) -> std::collections::HashSet<String> {
+    evidence.iter().flat_map(|sample| words(&sample.loss_report)).collect()
+}
+
+fn overlap(card: &Card, wanted: &std::collections::HashSet<String>) -> f64 {
+    let own: std::collections::HashSet<String> = words(&card.description).chain(words(&card.path)).collect();
+    let shared = own.iter().filter(|word| wanted.contains(*word)).count();
+    // Divided by the root of the length, so that a long description does not win by its length alone.
+    f64::from(u32::try_from(shared).unwrap_or(u32::MAX))
+        / f64::from(u32::try_from(own.len().max(1)).unwrap_or(1)).sqrt()
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3).map(str::to_lowercase)
+}

@@ -1,0 +1,264 @@
+//! The optimizer's private checkout: the pool's files and history in a repository of its own.
+//!
+//! Objects are borrowed from the pool (`alternates`), nothing can be pushed back. Its `.git` is made anew for every
+//! attempt; its files are only brought up to date, so that the next micro-step costs what changed.
+
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use git2::{Oid, Repository, RepositoryInitOptions};
+
+use super::commit::Author;
+use super::folder::{self, StatCache};
+use super::repo::{Changes, Files, PLAIN, Pool, changes_between, wrap};
+use super::worktree::{index_entry, remove_if_empty};
+use crate::ground::error::{AtPath as _, Error, Result};
+use crate::ground::files;
+
+/// A private checkout of one commit of the pool.
+#[derive(Debug)]
+pub struct Checkout {
+    folder: PathBuf,
+    before: Oid,
+    objects: PathBuf,
+}
+
+/// Where the checkout's history stands after the optimizer is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Head {
+    /// Its repository cannot be read any more; why.
+    Broken(String),
+    /// Still where it began: no commit was made.
+    Unmoved,
+    /// On a commit that does not come after the one it began at.
+    Unrelated,
+    /// On a commit after the one it began at; what that commit changes.
+    Advanced(Changes),
+}
+
+/// What the optimizer left in the checkout.
+#[derive(Debug)]
+pub struct Edited {
+    /// Its history.
+    pub head: Head,
+    /// How its files differ from those it began with, committed or not.
+    pub changes: Changes,
+    /// Paths that are no files git can store.
+    pub odd: Vec<String>,
+}
+
+impl Checkout {
+    /// Makes the checkout, or brings one that is there up to `before`. `program` is the skilltrain binary that the
+    /// pre-commit hook calls.
+    pub fn prepare(pool: &Pool, folder: &Path, before: Oid, program: &Path, cache: &mut StatCache) -> Result<Checkout> {
+        let wanted = pool.files(before)?;
+        if refresh(pool, folder, &wanted, cache).is_err() {
+            files::remove_dir(folder)?;
+            refresh(pool, folder, &wanted, cache)?;
+        }
+        let checkout = Checkout { folder: folder.to_owned(), before, objects: pool.git_dir().join("objects") };
+        checkout.make_repository(pool, &wanted, program)?;
+        Ok(checkout)
+    }
+
+    /// The checkout that an earlier process made, as it was left; none when it is not there.
+    pub fn reopen(pool: &Pool, folder: &Path, before: Oid) -> Option<Checkout> {
+        let objects = pool.git_dir().join("objects");
+        folder.is_dir().then(|| Checkout { folder: folder.to_owned(), before, objects })
+    }
+
+    /// The pool's object folder, which git has to read when it works here.
+    pub fn borrowed_objects(&self) -> &Path {
+        &self.objects
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The pool's commit that it began at.
+    pub fn before(&self) -> Oid {
+        self.before
+    }
+
+    /// Reads what was done here. Only call this once no process of the optimizer is left.
+    pub fn edited(&self, pool: &Pool, cache: &mut StatCache) -> Result<Edited> {
+        let here = folder::read(&self.folder, cache)?;
+        let changes = difference(&pool.files(self.before)?, &here.files);
+        Ok(Edited { head: self.head(), changes, odd: here.odd })
+    }
+
+    /// The bytes of one of its files.
+    pub fn read(&self, path: &str) -> Result<Vec<u8>> {
+        let place = self.folder.join(path);
+        match std::fs::read_link(&place) {
+            Ok(target) => Ok(target.as_os_str().as_bytes().to_vec()),
+            Err(_) => files::read(&place),
+        }
+    }
+
+    /// Commits all that is in the folder, as an optimizer without a shell does.
+    pub fn commit_all(&self, message: &str, author: &Author, cache: &mut StatCache) -> Result<Oid> {
+        let fail = |error| wrap(error, "cannot commit in the checkout");
+        let repo = Repository::open(&self.folder).map_err(fail)?;
+        let here = folder::read(&self.folder, cache)?;
+        let changes = difference(&super::repo::files_of(&repo, self.before)?, &here.files);
+        for (path, _) in changes.iter().filter(|(_, entry)| entry.is_some()) {
+            repo.blob(&self.read(path)?).map_err(fail)?;
+        }
+        let parent = repo.find_commit(self.before).map_err(fail)?;
+        let base = parent.tree().map_err(fail)?;
+        let tree = super::commit::updated_tree(&repo, &base, &changes).map_err(fail)?;
+        let tree = repo.find_tree(tree).map_err(fail)?;
+        let who = author.signature()?;
+        repo.commit(Some("HEAD"), &who, &who, message, &tree, &[&parent]).map_err(fail)
+    }
+
+    fn head(&self) -> Head {
+        let git = self.folder.join(".git");
+        if !git.symlink_metadata().is_ok_and(|data| data.is_dir()) {
+            return Head::Broken("its .git is gone or is no folder any more".into());
+        }
+        if let Some(path) = first_odd(&git) {
+            return Head::Broken(format!("its .git holds {}, which is no plain file", path.display()));
+        }
+        let flags = git2::RepositoryOpenFlags::NO_SEARCH;
+        let none: [&OsStr; 0] = [];
+        let repo = match Repository::open_ext(&self.folder, flags, none) {
+            Ok(repo) => repo,
+            Err(error) => return Head::Broken(error.message().to_owned()),
+        };
+        let Ok(head) = repo.head().and_then(|head| head.peel_to_commit()).map(|commit| commit.id()) else {
+            return Head::Unrelated;
+        };
+        if head == self.before {
+            return Head::Unmoved;
+        }
+        match repo.graph_descendant_of(head, self.before) {
+            Ok(true) => match changes_between(&repo, self.before, head) {
+                Ok(changes) => Head::Advanced(changes),
+                Err(error) => Head::Broken(error.to_string()),
+            },
+            _ => Head::Unrelated,
+        }
+    }
+
+    /// A new `.git`: the pool's branch at `before`, its objects borrowed, our hook, no setting of the user's.
+    fn make_repository(&self, pool: &Pool, wanted: &Files, program: &Path) -> Result<()> {
+        let fail = |error| wrap(error, "cannot make the checkout's repository");
+        let git = self.folder.join(".git");
+        files::remove_dir(&git)?;
+        let mut options = RepositoryInitOptions::new();
+        let branch = pool.branch().strip_prefix("refs/heads/").unwrap_or(pool.branch());
+        options.no_reinit(true).external_template(false).initial_head(branch);
+        let repo = Repository::init_opts(&self.folder, &options).map_err(fail)?;
+        plain_write(&git.join("objects/info/alternates"), &alternates(&self.objects)?)?;
+        plain_write(&git.join("hooks/pre-commit"), &hook(program))?;
+        let executable = files::permissions(0o755);
+        std::fs::set_permissions(git.join("hooks/pre-commit"), executable).at("make executable", &git)?;
+        let mut config = repo.config().and_then(|config| config.open_level(git2::ConfigLevel::Local)).map_err(fail)?;
+        for (key, value) in SETTINGS {
+            config.set_str(key, value).map_err(fail)?;
+        }
+        let hooks = git.join("hooks");
+        config.set_str("core.hooksPath", &hooks.to_string_lossy()).map_err(fail)?;
+        repo.reference(pool.branch(), self.before, true, "checkout").map_err(fail)?;
+        self.fill_index(&repo, wanted).map_err(fail)
+    }
+
+    fn fill_index(&self, repo: &Repository, wanted: &Files) -> Result<(), git2::Error> {
+        let mut index = repo.index()?;
+        for (path, entry) in wanted {
+            let data = std::fs::symlink_metadata(self.folder.join(path)).ok();
+            index.add(&index_entry(path, *entry, data.as_ref()))?;
+        }
+        index.write()
+    }
+}
+
+/// Settings of the checkout's own, so that the user's cannot change what a commit there does.
+const SETTINGS: &[(&str, &str)] = &[
+    ("user.name", super::commit::NAME),
+    ("user.email", super::commit::EMAIL),
+    ("commit.gpgsign", "false"),
+    ("tag.gpgsign", "false"),
+    ("core.autocrlf", "false"),
+    ("core.safecrlf", "false"),
+    ("core.excludesFile", "/dev/null"),
+    ("core.attributesFile", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+];
+
+fn alternates(objects: &Path) -> Result<Vec<u8>> {
+    let path = objects.as_os_str().as_bytes();
+    if path.contains(&b'\n') {
+        return Err(Error::usage(format!("the pool's path {} holds a line break", objects.display())));
+    }
+    Ok([path, b"\n"].concat())
+}
+
+/// The pre-commit hook; the program's path stands in single quotes, where the shell reads nothing else.
+fn hook(program: &Path) -> Vec<u8> {
+    let quoted: Vec<u8> = program.as_os_str().as_bytes().iter().fold(Vec::new(), |mut text, byte| {
+        match byte {
+            b'\'' => text.extend(b"'\\''"),
+            _ => text.push(*byte),
+        }
+        text
+    });
+    [b"#!/bin/sh\nexec '".as_slice(), &quoted, b"' lint --staged\n"].concat()
+}
+
+/// Brings the folder's files to `wanted`. Fails, having changed little, where something odd is in the way.
+fn refresh(pool: &Pool, root: &Path, wanted: &Files, cache: &mut StatCache) -> Result<()> {
+    if root.symlink_metadata().is_ok_and(|data| !data.is_dir()) {
+        files::remove(root)?;
+    }
+    files::create_dir(root)?;
+    let here = folder::read(root, cache)?;
+    let odd_file = |(path, entry): (&String, &super::repo::Entry)| entry.mode != PLAIN || path.contains("/.git/");
+    if !here.odd.is_empty() || here.files.iter().any(odd_file) {
+        return Err(Error::failed("something odd is in the checkout"));
+    }
+    for path in here.files.keys().filter(|path| !wanted.contains_key(*path)) {
+        files::remove(&root.join(path))?;
+        remove_if_empty(root, &root.join(path));
+    }
+    for (path, entry) in wanted.iter().filter(|(path, entry)| here.files.get(*path) != Some(entry)) {
+        let place = root.join(path);
+        files::remove(&place)?;
+        plain_write(&place, &pool.blob(entry.id)?)?;
+    }
+    Ok(())
+}
+
+/// Writes a file that can be made again at any time: no flush, but never through a link.
+fn plain_write(place: &Path, bytes: &[u8]) -> Result<()> {
+    if let Some(folder) = place.parent() {
+        files::create_dir(folder)?;
+    }
+    let mut file = std::fs::File::create_new(place).at("create", place)?;
+    file.write_all(bytes).at("write", place)
+}
+
+/// How the files `now` differ from `before`.
+pub fn difference(before: &Files, now: &Files) -> Changes {
+    let mut changes: Changes =
+        before.keys().filter(|path| !now.contains_key(*path)).map(|path| (path.clone(), None)).collect();
+    let new = now.iter().filter(|(path, entry)| before.get(*path) != Some(entry));
+    changes.extend(new.map(|(path, entry)| (path.clone(), Some(*entry))));
+    changes
+}
+
+/// The first thing below a folder that is neither a file nor a folder: opening a pipe would wait for ever.
+fn first_odd(folder: &Path) -> Option<PathBuf> {
+    let walk = walkdir::WalkDir::new(folder).follow_links(false).into_iter().flatten();
+    walk.into_iter()
+        .find(|entry| !entry.file_type().is_file() && !entry.file_type().is_dir())
+        .map(walkdir::DirEntry::into_path)
+}

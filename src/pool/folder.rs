@@ -1,0 +1,140 @@
+//! A folder read as git would store it: raw bytes, no filter, no ignore rule, links not followed.
+
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use git2::{ObjectType, Oid};
+use walkdir::WalkDir;
+
+use super::repo::{Entry, Files, PLAIN};
+use crate::ground::error::{AtPath as _, Error, Result};
+
+/// A file larger than this is no card and is not read into memory.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// What a folder holds.
+#[derive(Debug, Default, Clone)]
+pub struct Folder {
+    /// Its files; links too, as git stores them (mode 0o120000, the target as content).
+    pub files: Files,
+    /// Paths that are not taken: pipes, sockets, devices, names that are not UTF-8, files over 16 MiB.
+    pub odd: Vec<String>,
+}
+
+/// Files whose content was read before, by path: one with the same inode, size and change time is not read again.
+#[derive(Debug, Default)]
+pub struct StatCache(HashMap<PathBuf, (Stat, Oid)>);
+
+/// What identifies a file's state. The change time cannot be set by a program, so an edit always shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stat {
+    inode: u64,
+    size: u64,
+    changed: (i64, i64),
+}
+
+impl Stat {
+    fn of(data: &std::fs::Metadata) -> Stat {
+        Stat { inode: data.ino(), size: data.size(), changed: (data.ctime(), data.ctime_nsec()) }
+    }
+
+    /// Whether the file changed so recently that an edit within the clock's tick could go unseen.
+    fn is_fresh(&self) -> bool {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let changed = i128::from(self.changed.0) * 1_000_000_000 + i128::from(self.changed.1);
+        i128::try_from(now.as_nanos()).unwrap_or(i128::MAX) - changed < 100_000_000
+    }
+}
+
+impl StatCache {
+    fn known(&self, path: &Path, stat: Stat) -> Option<Oid> {
+        self.0.get(path).filter(|(seen, _)| *seen == stat).map(|(_, id)| *id)
+    }
+
+    fn learn(&mut self, path: PathBuf, stat: Stat, id: Oid) {
+        if !stat.is_fresh() {
+            self.0.insert(path, (stat, id));
+        }
+    }
+
+    /// Carries what is known of files under `from` over to `to`, after the folder was renamed.
+    pub fn rename(&mut self, from: &Path, to: &Path) {
+        let moved = std::mem::take(&mut self.0);
+        self.0 = moved
+            .into_iter()
+            .map(|(path, value)| match path.strip_prefix(from) {
+                Ok(rest) => (to.join(rest), value),
+                Err(_) => (path, value),
+            })
+            .collect();
+    }
+}
+
+/// Reads every file below `root`, the repository's own `.git` at its top left out.
+pub fn read(root: &Path, cache: &mut StatCache) -> Result<Folder> {
+    let (paths, odd) = paths(root)?;
+    let mut folder = Folder { odd, ..Folder::default() };
+    for path in paths {
+        match entry(&root.join(&path), cache)? {
+            Some(entry) => drop(folder.files.insert(path, entry)),
+            None => folder.odd.push(path),
+        }
+    }
+    Ok(folder)
+}
+
+/// The paths of all that is no folder below `root`, in name order, the repository's own `.git` at its top left out;
+/// and apart from them those whose names are not UTF-8, made printable.
+pub fn paths(root: &Path) -> Result<(Vec<String>, Vec<String>)> {
+    let (mut paths, mut odd) = (Vec::new(), Vec::new());
+    let walk = WalkDir::new(root).min_depth(1).follow_links(false).sort_by_file_name();
+    let inside = walk.into_iter().filter_entry(|entry| !(entry.depth() == 1 && entry.file_name() == ".git"));
+    for item in inside {
+        let item = item.map_err(|error| Error::failed(&error).context(format!("cannot read {}", root.display())))?;
+        if item.file_type().is_dir() {
+            continue;
+        }
+        let relative = item.path().strip_prefix(root).unwrap_or(item.path());
+        match relative.to_str() {
+            Some(path) => paths.push(path.to_owned()),
+            None => odd.push(relative.to_string_lossy().into_owned()),
+        }
+    }
+    Ok((paths, odd))
+}
+
+/// The git mode of a file on disk, not following links; 0 for what git cannot store.
+pub fn mode(path: &Path) -> u32 {
+    match std::fs::symlink_metadata(path) {
+        Ok(data) if data.is_symlink() => 0o120_000,
+        Ok(data) if data.is_file() && data.mode() & 0o100 != 0 => 0o100_755,
+        Ok(data) if data.is_file() && data.size() <= MAX_BYTES => PLAIN,
+        _ => 0,
+    }
+}
+
+fn entry(path: &Path, cache: &mut StatCache) -> Result<Option<Entry>> {
+    let data = std::fs::symlink_metadata(path).at("read", path)?;
+    if data.is_symlink() {
+        let target = std::fs::read_link(path).at("read", path)?;
+        return Ok(Some(Entry { id: hash(target.as_os_str().as_bytes())?, mode: 0o120_000 }));
+    }
+    let mode = mode(path);
+    if mode == 0 {
+        return Ok(None);
+    }
+    let stat = Stat::of(&data);
+    if let Some(id) = cache.known(path, stat) {
+        return Ok(Some(Entry { id, mode }));
+    }
+    let id = hash(&crate::ground::files::read(path)?)?;
+    cache.learn(path.to_owned(), stat, id);
+    Ok(Some(Entry { id, mode }))
+}
+
+/// The id that git gives these bytes as a blob.
+pub fn hash(bytes: &[u8]) -> Result<Oid> {
+    Oid::hash_object(ObjectType::Blob, bytes).map_err(|error| super::repo::wrap(error, "cannot hash a file"))
+}

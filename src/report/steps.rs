@@ -1,0 +1,110 @@
+//! Steps for people: the end of a backward pass, and `skilltrain log`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::pool::history::{Record, trailer};
+use crate::run::event::{StepReport, StepState};
+
+/// The end of a backward pass: each step with its cards and works, and how to look closer.
+pub fn summary(steps: &[StepReport], pool: &Path) -> String {
+    let mut text = String::new();
+    for step in steps {
+        text.push_str(&step_lines(step));
+    }
+    let done = steps.iter().filter(|step| step.state != StepState::Skipped).count();
+    let pool = quoted(pool);
+    let _ = match done {
+        0 => writeln!(text, "\nnothing to do: all {} of this batch were done before", micro_steps(steps.len())),
+        _ => writeln!(text, "\n{} on the pool, {}", micro_steps(done), spent(steps)),
+    };
+    if let Some(last) = steps.last() {
+        let _ = writeln!(text, "look at it:   git -C {pool} show {}", &last.after[..9]);
+        let _ = writeln!(text, "the history:  skilltrain log --pool {pool}");
+    }
+    text
+}
+
+/// One step: what it did to which cards, and the works behind it.
+pub fn step_lines(step: &StepReport) -> String {
+    let state = match step.state {
+        StepState::Trained => "",
+        StepState::Adopted => "  (recognised: its commit was there)",
+        StepState::Skipped => "  (done before)",
+    };
+    let mut text = format!("{}  {}{state}\n", &step.after[..9], step.subject);
+    let mut line = |mark: &str, what: String| {
+        let _ = writeln!(text, "  {mark} {what}");
+    };
+    step.created.iter().for_each(|path| line("+", path.clone()));
+    step.changed.iter().for_each(|path| line("~", path.clone()));
+    step.merged.iter().for_each(|(gone, into)| line("»", format!("{gone} merged into {into}")));
+    step.deleted.iter().for_each(|path| line("-", path.clone()));
+    if step.created.len() + step.changed.len() + step.merged.len() + step.deleted.len() == 0 {
+        line("=", "no card changed: nothing was worth changing".into());
+    }
+    line(" ", format!("works: {}", step.works.join(", ")));
+    line(" ", format!("report: {}", step.folder.join("report.md").display()));
+    text
+}
+
+/// `skilltrain log`: the steps, newest first.
+pub fn log(records: &[Record]) -> String {
+    let mut text = String::new();
+    for record in records {
+        let when = jiff::Timestamp::from_second(record.time).map(|time| time.strftime("%Y-%m-%d %H:%M").to_string());
+        let _ = writeln!(text, "{}  {}  {}", &record.commit[..9], when.unwrap_or_default(), record.subject);
+        for (letter, path) in &record.changed {
+            let mark = match letter {
+                'A' => '+',
+                'D' => '-',
+                _ => '~',
+            };
+            let _ = writeln!(text, "  {mark} {path}");
+        }
+        if record.is_step() {
+            let value = |key| record.trailer(key).unwrap_or("?");
+            let _ = writeln!(text, "    works: {}", record.works.join(", "));
+            let _ = writeln!(
+                text,
+                "    by {}, tokens {}, cost {}",
+                value(trailer::OPTIMIZER),
+                value(trailer::TOKENS),
+                value(trailer::COST),
+            );
+        }
+    }
+    text
+}
+
+fn micro_steps(n: usize) -> String {
+    format!("{n} micro-step{}", if n == 1 { "" } else { "s" })
+}
+
+/// "1200 tokens, $0.0210", as far as the optimizers tell.
+fn spent(steps: &[StepReport]) -> String {
+    let tokens: Option<u64> = steps.iter().map(|step| step.tokens).sum();
+    let cost: Option<f64> = steps.iter().map(|step| step.cost_usd).sum();
+    match (tokens, cost) {
+        (Some(0), Some(0.0)) => "no cost".into(),
+        (Some(tokens), Some(cost)) => format!("{tokens} tokens, ${cost:.4} by the client's own estimate"),
+        (Some(tokens), None) => format!("{tokens} tokens, cost unknown"),
+        (None, _) => "tokens and cost unknown".into(),
+    }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@%:".contains(c));
+    if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// A step on one line, told when it ends.
+pub fn one_line(step: &StepReport) -> String {
+    let counts =
+        [("+", step.created.len()), ("~", step.changed.len()), ("»", step.merged.len()), ("−", step.deleted.len())];
+    let counts: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(mark, n)| format!("{mark}{n}")).collect();
+    let cards = if counts.is_empty() { "no card changed".to_owned() } else { format!("{} cards", counts.join(" ")) };
+    format!("{} · {cards} · {} · {}", step.label, &step.after[..9], spent(std::slice::from_ref(step)))
+}

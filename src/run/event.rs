@@ -1,0 +1,71 @@
+//! What happens in a run, typed once: the terminal, `--json` and, later, reports are readers of it.
+
+use serde::Serialize;
+
+/// One thing that happened. The names are stable: programs read them.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// Something worth knowing that changes nothing: which optimizer, which sandbox, what was adopted.
+    Note { text: String },
+    /// Something that the user should look at.
+    Warning { text: String },
+    /// A group's reports are being folded into one.
+    ReduceStarted { label: String, samples: usize },
+    /// They were.
+    ReduceDone { label: String, reused: bool },
+    /// A micro-step begins.
+    StepStarted { label: String, group: usize, groups: usize, works: Vec<String> },
+    /// The optimizer's newest action.
+    Action { label: String, text: String, tokens: u64 },
+    /// An attempt failed a guard; it is told, or tried again.
+    AttemptFailed { label: String, attempt: usize, reasons: Vec<String>, next: String },
+    /// A micro-step is done.
+    StepDone { step: StepReport },
+}
+
+/// A finished micro-step.
+#[derive(Debug, Clone, Serialize)]
+pub struct StepReport {
+    /// Its label.
+    pub label: String,
+    /// How it came about in this call.
+    pub state: StepState,
+    /// The pool's commit before it.
+    pub before: String,
+    /// Its commit.
+    pub after: String,
+    /// Its subject.
+    pub subject: String,
+    /// The works behind it.
+    pub works: Vec<String>,
+    /// Cards that it made.
+    pub created: Vec<String>,
+    /// Cards that it changed.
+    pub changed: Vec<String>,
+    /// Cards that it merged into another: (gone, into).
+    pub merged: Vec<(String, String)>,
+    /// Cards that it deleted.
+    pub deleted: Vec<String>,
+    /// Tokens that it took, all attempts together, where the optimizer states them.
+    pub tokens: Option<u64>,
+    /// US dollars, where the optimizer states them.
+    pub cost_usd: Option<f64>,
+    /// The micro-step's folder.
+    pub folder: std::path::PathBuf,
+}
+
+/// How a micro-step came to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepState {
+    /// Trained in this call.
+    Trained,
+    /// Its commit was found in the pool, checked and recognised.
+    Adopted,
+    /// It was done before this call.
+    Skipped,
+}
+
+/// Whoever listens; called from several threads.
+pub type Observer<'a> = &'a (dyn Fn(&Event) + Sync);

@@ -1,0 +1,80 @@
+//! Steps that an earlier call finished, wholly or but for the marker.
+
+use crate::ground::error::{Error, Result};
+use crate::pool::Oid;
+use crate::pool::history::trailer;
+use crate::pool::repo::{Changes, parse_id};
+use crate::run::event::{Event, StepReport, StepState};
+use crate::run::layout::StepDir;
+use crate::run::marker::Marker;
+use crate::train::context::Context;
+use crate::train::evidence::Group;
+use crate::train::{record, step};
+
+/// The step's report when its marker stands and its commit is in the branch's history; none when it has no marker.
+///
+/// Errors, kind `Failed`: the marker names a commit that is not in the history, or one made of other evidence.
+pub fn done(context: &Context<'_>, group: &Group, dir: &StepDir) -> Result<Option<StepReport>> {
+    let Some(marker) = Marker::read(&dir.marker())? else {
+        return Ok(None);
+    };
+    let pool = &context.pool;
+    let path = dir.marker();
+    let ids = parse_id(&marker.before).zip(parse_id(&marker.after));
+    let inside = ids.map(|(_, after)| pool.is_in_history(after)).transpose()?.unwrap_or(false);
+    let Some((before, after)) = ids.filter(|_| inside) else {
+        return Err(Error::failed(format!(
+            "{} vouches for the commit {}, which is not in the history of the pool {} any more: someone rewrote the \
+             pool, or this is another pool",
+            path.display(),
+            marker.after,
+            pool.root().display()
+        ))
+        .hint(format!("to train on this evidence again, choose another --out, or remove {}", dir.path().display()))
+        .hint("to get the step back, restore the pool's branch (git reflog in the pool shows where it was)"));
+    };
+    let trained = pool.record(after, false)?;
+    if trained.trailer(trailer::EVIDENCE) != Some(group.digest.as_str()) {
+        return Err(Error::usage(format!(
+            "{} is finished, but it was trained on other evidence: the batch, its files, --summary or --group-size changed",
+            dir.path().display()
+        ))
+        .hint("choose another --out and --label for the new evidence"));
+    }
+    record::report(context, group, dir, before, after, StepState::Skipped).map(Some)
+}
+
+/// Recognises the step's commit in the branch's history, checks it, and writes the marker that is missing.
+pub fn adopt(context: &Context<'_>, group: &Group, dir: &StepDir) -> Result<Option<StepReport>> {
+    let pool = &context.pool;
+    let Some(after) = pool.step_commit(&group.label, &group.digest)? else {
+        return Ok(None);
+    };
+    let before = check(context, after)?;
+    let text =
+        format!("{}: its commit {} is in the pool already; recognised, not trained again", group.label, short(after));
+    context.tell(&Event::Note { text });
+    step::finish(context, group, dir, before, after, StepState::Adopted).map(Some)
+}
+
+/// A step's commit as we make them: one parent, a tree without lint problems.
+fn check(context: &Context<'_>, after: Oid) -> Result<Oid> {
+    let pool = &context.pool;
+    let odd = |what: &str| {
+        Error::failed(format!("the commit {after} carries this step's trailers, but {what}"))
+            .hint("it was changed after it was made; look at it, and revert it if it is not what you want")
+    };
+    let before = pool.only_parent(after)?.ok_or_else(|| odd("it has not exactly one parent"))?;
+    let files = pool.files(after)?;
+    let problems = context.checker.problems(&files, &Changes::new(), |path| {
+        files.get(path).map_or_else(|| Ok(Vec::new()), |entry| pool.blob(entry.id))
+    })?;
+    match problems.first() {
+        None => Ok(before),
+        Some(problem) => Err(odd(&format!("its cards do not pass the lint: {problem}"))),
+    }
+}
+
+fn short(id: Oid) -> String {
+    id.to_string()[..9].to_owned()
+}

@@ -1,0 +1,214 @@
+//! The backward pass: from a batch of evidence to one commit a micro-step. Every line here is a point to resume at.
+
+use std::cell::RefCell;
+
+use crate::batch::Batch;
+use crate::ground::crash;
+use crate::ground::env::Env;
+use crate::ground::error::{Context as _, Error, Result};
+use crate::ground::files;
+use crate::ground::prompts::Prompts;
+use crate::ground::signals::Cancel;
+use crate::optimizer::Optimizer;
+use crate::pool::folder::StatCache;
+use crate::pool::repo::{Changes, Pool};
+use crate::run::event::{Event, Observer, StepReport};
+use crate::run::layout::StepDir;
+use crate::run::lock;
+use crate::stages::reduce;
+use crate::train::check::Checker;
+use crate::train::context::{Context, Options};
+use crate::train::evidence::Group;
+use crate::train::{adopt, record, step};
+
+/// Reduces that run side by side.
+const REDUCE_WORKERS: usize = 8;
+
+/// Trains on a batch; gives a report for each micro-step, those that were done before included.
+pub fn backward(
+    options: &Options,
+    optimizer: &dyn Optimizer,
+    env: &Env,
+    cancel: &Cancel,
+    prompts: &Prompts,
+    observer: Observer<'_>,
+) -> Result<Vec<StepReport>> {
+    let (groups, summary) = load(options)?;
+    let pool = Pool::open(&options.pool)?;
+    let _lock = lock::take(pool.git_dir(), &options.label)?;
+    for path in pool.settle()? {
+        let text = format!("{path} was changed by someone while a step was being finished; it was left alone");
+        observer(&Event::Warning { text });
+    }
+    let checker = Checker::of(&pool, pool.tip()?, env)?;
+    let cache = RefCell::new(StatCache::default());
+    let context = Context { options, env, cancel, prompts, optimizer, observer, pool, checker, cache };
+    run(&context, &groups, summary.as_deref())
+}
+
+fn load(options: &Options) -> Result<(Vec<Group>, Option<String>)> {
+    let batch = Batch::load(&options.batch)?;
+    let summary = options.summary.as_deref().map(files::read_text).transpose().context("--summary")?;
+    if summary.as_ref().is_some_and(|text| text.trim().is_empty()) {
+        return Err(Error::usage("--summary: the file is empty"));
+    }
+    let size = if summary.is_some() { 0 } else { options.group_size };
+    let groups = batch.groups(size).into_iter().enumerate();
+    let groups = groups.map(|(index, samples)| Group::hash(index + 1, &options.label, samples, summary.as_deref()));
+    Ok((groups.collect::<Result<Vec<_>>>()?, summary))
+}
+
+fn run(context: &Context<'_>, groups: &[Group], given: Option<&str>) -> Result<Vec<StepReport>> {
+    let mut reports: Vec<Option<StepReport>> = Vec::with_capacity(groups.len());
+    for group in groups {
+        let dir = dir(context, group);
+        let report = match adopt::done(context, group, &dir)? {
+            Some(report) => Some(report),
+            None => adopt::adopt(context, group, &dir)?,
+        };
+        if let Some(report) = &report {
+            context.tell(&Event::StepDone { step: report.clone() });
+        }
+        reports.push(report);
+    }
+    let pending: Vec<&Group> =
+        groups.iter().zip(&reports).filter(|(_, report)| report.is_none()).map(|(group, _)| group).collect();
+    if pending.is_empty() {
+        return Ok(reports.into_iter().flatten().collect());
+    }
+    validate(context)?;
+    let summaries = reduces(context, &pending, given)?;
+    let mut last: Option<StepDir> = None;
+    for (group, summary) in pending.iter().zip(&summaries) {
+        let report = one(context, groups.len(), group, summary.as_deref(), last.as_ref())?;
+        last = Some(dir(context, group));
+        reports[group.number - 1] = Some(report);
+    }
+    if let Some(last) = last {
+        files::remove_dir(&last.checkout())?;
+    }
+    Ok(reports.into_iter().flatten().collect())
+}
+
+/// One pending micro-step.
+fn one(
+    context: &Context<'_>,
+    groups: usize,
+    group: &Group,
+    summary: Option<&str>,
+    last: Option<&StepDir>,
+) -> Result<StepReport> {
+    context.cancel.check()?;
+    let dir = dir(context, group);
+    context.tell(&Event::StepStarted { label: group.label.clone(), group: group.number, groups, works: group.works() });
+    take_over(context, last, &dir)?;
+    let report = step::train(context, group, &dir, summary)?;
+    context.tell(&Event::StepDone { step: report.clone() });
+    Ok(report)
+}
+
+/// Moves the last micro-step's checkout to this one's place, so that only what changed is written anew.
+fn take_over(context: &Context<'_>, last: Option<&StepDir>, dir: &StepDir) -> Result<()> {
+    if let Some(last) = last.map(StepDir::checkout).filter(|folder| folder.is_dir() && !dir.checkout().exists()) {
+        files::rename(&last, &dir.checkout())?;
+        context.cache.borrow_mut().rename(&last, &dir.checkout());
+    }
+    Ok(())
+}
+
+/// Refuses a pool that is not clean, before anything is paid for.
+fn validate(context: &Context<'_>) -> Result<()> {
+    let pool = &context.pool;
+    pool.check_idle()?;
+    let files = pool.files(pool.tip()?)?;
+    let dirt = pool.dirt(&files, &mut context.cache.borrow_mut())?;
+    if !dirt.is_empty() {
+        return Err(Error::failed(format!(
+            "the pool {} holds uncommitted changes:\n  {}",
+            pool.root().display(),
+            shown(&dirt)
+        ))
+        .hint("commit them, or move them away; nothing was touched"));
+    }
+    let problems = context.checker.problems(&files, &Changes::new(), |path| {
+        files.get(path).map_or_else(|| Ok(Vec::new()), |entry| pool.blob(entry.id))
+    })?;
+    if !problems.is_empty() {
+        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        return Err(Error::failed(format!(
+            "the pool {} does not pass its own lint:\n  {}",
+            pool.root().display(),
+            shown(&lines)
+        ))
+        .hint(format!("mend and commit it first: skilltrain lint --pool {}", pool.root().display())));
+    }
+    Ok(())
+}
+
+fn shown(lines: &[String]) -> String {
+    let more = lines.len().saturating_sub(20);
+    let head = lines.iter().take(20).cloned().collect::<Vec<_>>().join("\n  ");
+    if more == 0 { head } else { format!("{head}\n  … and {more} more") }
+}
+
+/// The commonality report of each pending group: the given one, one that is on disk, or a new one.
+fn reduces(context: &Context<'_>, pending: &[&Group], given: Option<&str>) -> Result<Vec<Option<String>>> {
+    if let Some(text) = given {
+        for group in pending {
+            files::write(&dir(context, group).summary(), text)?;
+        }
+        return Ok(pending.iter().map(|_| Some(text.to_owned())).collect());
+    }
+    let seams = context.seams();
+    let (optimizer, retries, observer) = (context.optimizer, context.options.retries, context.observer);
+    let out = &context.options.out;
+    reduce::side_by_side(pending, REDUCE_WORKERS, |group| {
+        let dir = StepDir::of_group(out, group.number);
+        write_batch(&dir, group)?;
+        if group.samples.len() == 1 {
+            return Ok(None);
+        }
+        let stamp = dir.file("summary.json");
+        let of_this = |bytes: &Vec<u8>| bytes.as_slice() == group.digest.as_bytes();
+        if files::read_if_there(&stamp)?.as_ref().is_some_and(of_this) && dir.summary().is_file() {
+            observer(&Event::ReduceDone { label: group.label.clone(), reused: true });
+            return files::read_lossy(&dir.summary()).map(Some);
+        }
+        observer(&Event::ReduceStarted { label: group.label.clone(), samples: group.samples.len() });
+        let job = reduce::Group {
+            label: group.label.clone(),
+            evidence: &group.evidence()?,
+            desk: reduce::desk(dir.path().to_owned()),
+        };
+        let turn = seams.with_host(&group.label, |host| reduce::reduce(optimizer, &job, retries, host))?;
+        record::spent(&dir, "reduce", turn.usage)?;
+        files::write(&dir.summary(), &turn.report)?;
+        crash::point("summary");
+        files::write(&stamp, &group.digest)?;
+        files::remove_dir(&job.desk.private)?;
+        observer(&Event::ReduceDone { label: group.label.clone(), reused: false });
+        Ok(Some(turn.report))
+    })
+    .into_iter()
+    .collect()
+}
+
+/// `batch.json` of one group: its samples as they were given, their paths absolute.
+fn write_batch(dir: &StepDir, group: &Group) -> Result<()> {
+    let samples: Vec<serde_json::Value> = group
+        .samples
+        .iter()
+        .map(|sample| {
+            let mut raw = sample.raw.clone();
+            for (key, path) in ["loss_report", "reads", "trajectory"].into_iter().zip(sample.files()) {
+                raw.insert(key.to_owned(), path.to_string_lossy().into_owned().into());
+            }
+            raw.into()
+        })
+        .collect();
+    files::write_json(&dir.file("batch.json"), &samples)
+}
+
+fn dir(context: &Context<'_>, group: &Group) -> StepDir {
+    StepDir::of_group(&context.options.out, group.number)
+}

@@ -1,0 +1,64 @@
+//! A group's evidence, read and hashed before an optimizer runs, and hashed again after.
+
+use std::path::PathBuf;
+
+use crate::batch::{Evidence, Sample};
+use crate::ground::digest;
+use crate::ground::error::Result;
+use crate::ground::files;
+
+/// One group of a batch. Its files are hashed when it is made and read only when it is trained on.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Its label: one gradient, applied once.
+    pub label: String,
+    /// Its samples.
+    pub samples: Vec<Sample>,
+    /// The digest of all its evidence.
+    pub digest: String,
+    hashes: Vec<(PathBuf, String)>,
+}
+
+impl Group {
+    /// Hashes a group's evidence: the samples' names, the bytes of their files wherever these lie, and the user's
+    /// commonality report (`summary`), which is evidence too.
+    pub fn hash(number: usize, label: &str, samples: &[Sample], summary: Option<&str>) -> Result<Group> {
+        let mut parts: Vec<String> = Vec::new();
+        let mut hashes = Vec::new();
+        for sample in samples {
+            parts.push(format!("{}\n{}\n{}", sample.work, sample.first, sample.last));
+            for file in sample.files() {
+                let hash = digest::of(files::read(file)?);
+                parts.push(hash.clone());
+                hashes.push((file.to_owned(), hash));
+            }
+        }
+        parts.extend(summary.map(digest::of));
+        Ok(Group {
+            number,
+            label: format!("{label}-g{number:02}"),
+            samples: samples.to_vec(),
+            digest: digest::of_parts(parts.iter().map(String::as_bytes)),
+            hashes,
+        })
+    }
+
+    /// Reads the samples' files, in the samples' order.
+    pub fn evidence(&self) -> Result<Vec<Evidence>> {
+        self.samples.iter().map(Sample::load).collect()
+    }
+
+    /// The samples' titles.
+    pub fn works(&self) -> Vec<String> {
+        self.samples.iter().map(Sample::title).collect()
+    }
+
+    /// Files whose bytes are not what they were when the group was hashed.
+    pub fn changed(&self) -> Vec<String> {
+        let now = |path: &PathBuf| files::read(path).map(digest::of).ok();
+        let differing = self.hashes.iter().filter(|(path, hash)| now(path).as_ref() != Some(hash));
+        differing.map(|(path, _)| path.display().to_string()).collect()
+    }
+}

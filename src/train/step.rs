@@ -1,0 +1,214 @@
+//! A micro-step: attempts until one passes its guards, then one commit of ours, then the marker.
+
+use crate::ground::crash;
+use crate::ground::error::{Error, Kind, Result};
+use crate::ground::{files, process};
+use crate::optimizer::Outcome;
+use crate::pool::Oid;
+use crate::pool::checkout::Checkout;
+use crate::pool::history::{self, trailer};
+use crate::run::event::{StepReport, StepState};
+use crate::run::layout::StepDir;
+use crate::run::marker::Marker;
+use crate::stages::overlap::Quoted;
+use crate::train::attempt::{Attempted, Setting, as_text, attempt_failed};
+use crate::train::context::Context;
+use crate::train::evidence::Group;
+use crate::train::started::Started;
+use crate::train::{keep, record};
+
+/// How long a resumed step waits for an earlier call's processes to be gone.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// Commits that the optimizer is shown.
+const HISTORY: usize = 12;
+
+/// Trains on one group: from evidence to a commit and its marker.
+///
+/// Errors: kind `Failed` when no attempt passed, `Unreachable` when none could reach its model, `Interrupted`.
+pub fn train(context: &Context<'_>, group: &Group, dir: &StepDir, summary: Option<&str>) -> Result<StepReport> {
+    let seconds = crate::pool::commit::commit_time(context.env)?;
+    process::wait_until_free(&dir.hold(), PATIENCE)?;
+    let before = context.pool.tip()?;
+    let pool_files = context.pool.files(before)?;
+    let evidence = group.evidence()?;
+    let setting = Setting {
+        context,
+        group,
+        dir,
+        evidence: &evidence,
+        quoted: &Quoted::of(&evidence),
+        files: &pool_files,
+        cards: &context.checker.cards(&context.pool, &pool_files)?,
+        history: &context.pool.history(HISTORY, true)?,
+        summary,
+        seconds,
+    };
+    let (checkout, attempted) = attempts(&setting, before)?;
+    commit(&setting, &checkout, &attempted)
+}
+
+/// Attempts until one may be taken; what an earlier call left is gone on with first.
+fn attempts(setting: &Setting<'_>, before: Oid) -> Result<(Checkout, Attempted)> {
+    let (context, dir) = (setting.context, setting.dir);
+    let mut number = dir.last_attempt().max(keep::last_attempt(&context.pool, &setting.group.label)?) + 1;
+    let mut tries = 0;
+    if let Some(left) = Started::read(&dir.started())? {
+        number = number.max(left.attempt);
+        match go_on(setting, &left, before)? {
+            Some((checkout, attempted)) if attempted.findings.is_empty() => return Ok((checkout, attempted)),
+            Some((checkout, attempted)) => {
+                tries += 1;
+                refuse(setting, &checkout, attempted, left.attempt, tries)?;
+            }
+            None => clear_interrupted(setting, &left)?,
+        }
+        number = number.max(left.attempt + 1);
+    }
+    loop {
+        let checkout = prepare(setting, before, number)?;
+        let Some(attempted) = setting.run(&checkout, number, false)? else {
+            return Err(Error::failed("an attempt that was just begun cannot be gone"));
+        };
+        if attempted.findings.is_empty() {
+            return Ok((checkout, attempted));
+        }
+        tries += 1;
+        refuse(setting, &checkout, attempted, number, tries)?;
+        number += 1;
+    }
+}
+
+/// Goes on with an earlier call's attempt, when it began from the same pool, evidence and optimizer.
+fn go_on(setting: &Setting<'_>, left: &Started, before: Oid) -> Result<Option<(Checkout, Attempted)>> {
+    let wanted = started(setting, left.attempt, before);
+    if !left.goes_on_as(&wanted) {
+        return Ok(None);
+    }
+    let Some(checkout) = Checkout::reopen(&setting.context.pool, &setting.dir.checkout(), before) else {
+        return Ok(None);
+    };
+    let attempted = setting.run(&checkout, left.attempt, true)?;
+    Ok(attempted.map(|attempted| (checkout, attempted)))
+}
+
+/// Keeps what an interrupted attempt had edited, and puts its files aside.
+fn clear_interrupted(setting: &Setting<'_>, left: &Started) -> Result<()> {
+    let pool = &setting.context.pool;
+    let base = crate::pool::repo::parse_id(&left.before);
+    let reopen = |before| Checkout::reopen(pool, &setting.dir.checkout(), before);
+    // What a deterministic optimizer had half done it will do again.
+    if let Some(checkout) = base.and_then(reopen).filter(|_| !setting.context.optimizer.is_deterministic()) {
+        let edited = checkout.edited(pool, &mut setting.context.cache.borrow_mut());
+        if let Ok(edited) = edited {
+            keep::failed_attempt(pool, &checkout, &edited, &left.label, left.attempt, "interrupted", setting.seconds)?;
+        }
+    }
+    files::remove_dir(&setting.dir.private())?;
+    setting.dir.put_aside(left.attempt)?;
+    files::remove(&setting.dir.started())
+}
+
+fn prepare(setting: &Setting<'_>, before: Oid, number: usize) -> Result<Checkout> {
+    let (context, dir) = (setting.context, setting.dir);
+    context.cancel.check()?;
+    let cache = &mut context.cache.borrow_mut();
+    let checkout = Checkout::prepare(&context.pool, &dir.checkout(), before, context.env.program(), cache)?;
+    crash::point("checkout-made");
+    files::write_json(&dir.started(), &started(setting, number, before))?;
+    crash::point("started");
+    Ok(checkout)
+}
+
+fn started(setting: &Setting<'_>, attempt: usize, before: Oid) -> Started {
+    let (group, optimizer) = (setting.group, setting.context.optimizer.name());
+    Started::new(&group.label, attempt, &before.to_string(), &group.digest, &optimizer)
+}
+
+/// Keeps a refused attempt; the last one is the step's error.
+fn refuse(setting: &Setting<'_>, checkout: &Checkout, attempted: Attempted, number: usize, tries: usize) -> Result<()> {
+    let (context, dir, group) = (setting.context, setting.dir, setting.group);
+    let Attempted { turn, edited, findings } = attempted;
+    let why = findings.first().map_or("refused", |finding| finding.guard);
+    record::turn(dir, &turn)?;
+    record::usage(dir, number, &turn)?;
+    let kept = keep::failed_attempt(&context.pool, checkout, &edited, &group.label, number, why, setting.seconds)?;
+    if let Some((commit, _)) = &kept {
+        record::snapshots(context, dir, checkout.before(), *commit)?;
+    }
+    files::write(&dir.file("guards.txt"), as_text(&findings))?;
+    files::remove_dir(&dir.private())?;
+    dir.put_aside(number)?;
+    files::remove(&dir.started())?;
+    let last = tries > context.options.retries || context.optimizer.is_deterministic();
+    let next = if last { "giving up" } else { "trying afresh" };
+    context.tell(&attempt_failed(group, number, &findings, next));
+    if !last {
+        return Ok(());
+    }
+    let kind = if matches!(turn.outcome, Outcome::Unreachable(_)) { Kind::Unreachable } else { Kind::Failed };
+    let reasons = as_text(&findings);
+    let error = Error::new(kind, format!("no attempt passed; the last one:\n{}", reasons.trim_end()))
+        .context(group.label.clone());
+    let error = match kept {
+        Some((_, name)) => {
+            error.hint(format!("its edits are kept: git -C {} show {name}", context.pool.root().display()))
+        }
+        None => error,
+    };
+    Err(error
+        .hint(format!("its transcript: {}", dir.file(&format!("backward_trajectory_attempt{number}.md")).display()))
+        .hint("the pool is as it was; run the same command to try again"))
+}
+
+/// Makes the pool's commit of what passed, moves the branch, writes the reports and the marker.
+fn commit(setting: &Setting<'_>, checkout: &Checkout, attempted: &Attempted) -> Result<StepReport> {
+    let (context, dir, group) = (setting.context, setting.dir, setting.group);
+    let turn = &attempted.turn;
+    record::turn(dir, turn)?;
+    let attempt = Started::read(&dir.started())?.map_or(1, |started| started.attempt);
+    record::usage(dir, attempt, turn)?;
+    let total = record::total_usage(dir)?;
+    let changes = keep::store(&context.pool, checkout, &attempted.edited.changes)?;
+    let trailers = [
+        (trailer::RUN, context.options.run.clone()),
+        (trailer::STEP, group.label.clone()),
+        (trailer::OPTIMIZER, context.optimizer.name()),
+        (trailer::EVIDENCE, group.digest.clone()),
+        (trailer::TOKENS, total.map_or("unknown".to_owned(), |total| total.tokens().to_string())),
+        (
+            trailer::COST,
+            total.and_then(|total| total.cost_usd).map_or("unknown".to_owned(), |cost| format!("${cost:.4}")),
+        ),
+    ];
+    let subject = format!("train {}", group.label);
+    let message = history::message(&subject, &group.works(), &trailers);
+    let author = context.pool.author(setting.seconds);
+    let before = checkout.before();
+    crash::point("before-commit");
+    let after = context.pool.write_commit(before, &changes, &message, &author)?;
+    crash::point("commit-made");
+    context.pool.move_to(before, after, &subject)?;
+    crash::point("pool-moved");
+    finish(context, group, dir, before, after, StepState::Trained)
+}
+
+/// Writes all that a step leaves, its marker last. Also for a step whose commit an earlier call made.
+pub fn finish(
+    context: &Context<'_>,
+    group: &Group,
+    dir: &StepDir,
+    before: Oid,
+    after: Oid,
+    state: StepState,
+) -> Result<StepReport> {
+    record::snapshots(context, dir, before, after)?;
+    crash::point("snapshots");
+    let subject = context.pool.record(after, false)?.subject;
+    let marker = Marker { before: before.to_string(), after: after.to_string(), subject };
+    crash::point("before-marker");
+    marker.write(&dir.marker())?;
+    crash::point("marker");
+    files::remove_dir(&dir.private())?;
+    record::report(context, group, dir, before, after, state)
+}
