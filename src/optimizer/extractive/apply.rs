@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use regex::Regex;
-
 use super::decide::{Decision, Left, Move};
 use super::describe::{narrow, widen};
 use super::drafts::Draft;
+use super::echo::Echoes;
 use super::terms::Weights;
 use super::{Bounds, Change};
+use crate::pool::lint::Linter;
 use crate::pool::profile::Profile;
 
 /// What was done to a card.
@@ -26,7 +26,8 @@ pub(super) struct Done {
 pub(super) struct Bench<'a> {
     pub(super) profile: &'a Profile,
     pub(super) weights: &'a Weights,
-    pub(super) forbidden: &'a [(Regex, String)],
+    pub(super) linter: Option<&'a Linter>,
+    pub(super) echoes: &'a Echoes,
     pub(super) bounds: Bounds,
     pub(super) drafts: BTreeMap<String, Draft>,
     pub(super) touched: BTreeSet<String>,
@@ -45,7 +46,9 @@ impl Bench<'_> {
                 Move::Correct { path, lines } => self.correct(path, lines, decision),
                 Move::Widen { path, phrase } => {
                     let limit = self.profile.limits.max_description_chars;
-                    self.redescribe("widen", path, phrase, decision, |text| widen(text, &[phrase.clone()], limit));
+                    self.redescribe("widen", path, phrase, decision, |text| {
+                        widen(text, std::slice::from_ref(phrase), limit)
+                    });
                 }
                 Move::Narrow { path, phrase } => {
                     let limit = self.profile.limits.max_description_chars;
@@ -74,7 +77,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Why the lint would refuse a card, as far as the profile says.
+    /// Why a card must not be written, as the lint and the guard against copied passages would say it.
     pub(super) fn acceptable(&self, draft: &Draft) -> Result<(), String> {
         if draft.lines.is_empty() {
             return Err("the card would hold no rule".into());
@@ -85,10 +88,11 @@ impl Bench<'_> {
         if !draft.fits(self.profile) {
             return Err(format!("`{}` would be over the profile's limits", draft.path));
         }
-        match self.forbidden.iter().find(|(pattern, _)| pattern.is_match(&file)) {
-            Some((_, message)) => Err(format!("the profile forbids it: {message}")),
-            None => Ok(()),
+        if self.echoes.ring_in(&draft.description) {
+            return Err("its description would repeat at length what was said".into());
         }
+        let problems = self.linter.map(|linter| linter.card(&draft.path, file.as_bytes())).unwrap_or_default();
+        problems.first().map_or(Ok(()), |problem| Err(format!("the lint would refuse it: {}", problem.message)))
     }
 
     pub(super) fn refuse(&mut self, refusal: Refusal, what: &str, samples: &BTreeSet<usize>) {

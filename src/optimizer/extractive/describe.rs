@@ -105,7 +105,8 @@ fn distinct(items: impl Iterator<Item = String>) -> Vec<String> {
 /// A rule up to its first break, with a small first letter and no full stop.
 fn first_clause(rule: &str) -> String {
     let text = rule.trim_end_matches(['.', '!', '。']);
-    let end = text.find([';', ':', '.', '(']).filter(|at| *at > 8 && text[..*at].matches('`').count() % 2 == 0);
+    let end =
+        text.find([';', ':', '.', '(']).filter(|at| *at > 8 && text[..*at].matches('`').count().is_multiple_of(2));
     let clause = text[..end.unwrap_or(text.len())].trim();
     lower_first(clause.strip_suffix(", then stop").unwrap_or(clause))
 }

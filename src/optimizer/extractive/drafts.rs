@@ -8,7 +8,7 @@ use super::facts::{Fact, fact};
 use super::mood::imperative;
 use super::sentences::sentences;
 use super::terms::Terms;
-use crate::pool::card::Card;
+use crate::pool::card::{self, Card};
 use crate::pool::profile::{Profile, Role};
 
 /// One sentence of a card's rules.
@@ -78,12 +78,12 @@ impl Draft {
     pub(super) fn file(&self, profile: &Profile) -> Option<String> {
         let mut out = "---\n".to_owned();
         for key in &profile.card.front_matter {
-            let value = match key.as_str() {
-                "description" => self.description.as_str(),
-                "name" => name_of(&self.path),
+            match key.as_str() {
+                card::DESCRIPTION => out.push_str(&card::front_matter_line(&self.description)),
+                "name" => out.push_str(&format!("name: {}", name_of(&self.path))),
                 _ => return None,
-            };
-            out.push_str(&format!("{key}: {}\n", yaml(value)));
+            }
+            out.push('\n');
         }
         out.push_str("---\n");
         if !self.body.starts_with('\n') {
@@ -175,31 +175,4 @@ fn cut(body: &str, range: Range<usize>, out: &mut Vec<Line>) {
         let terms = Terms::of(&text);
         out.push(Line { range, text, fact, terms });
     }
-}
-
-/// A YAML scalar on one line: plain where that is safe, else in double quotes.
-pub(super) fn yaml(text: &str) -> String {
-    let plain = text.chars().next().is_some_and(char::is_alphabetic)
-        && !text.contains(": ")
-        && !text.contains(" #")
-        && !text.ends_with([':', ' '])
-        && !text.chars().any(char::is_control)
-        && !matches!(
-            text.to_lowercase().as_str(),
-            "true" | "false" | "yes" | "no" | "on" | "off" | "null" | "y" | "n" | "nan" | "inf"
-        );
-    if plain {
-        return text.to_owned();
-    }
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

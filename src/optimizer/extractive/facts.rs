@@ -75,5 +75,5 @@ pub(super) fn fact(text: &str) -> Option<Fact> {
 }
 
 fn outside_code(text: &str, needle: &str) -> Option<usize> {
-    text.match_indices(needle).map(|(at, _)| at).take(20).find(|at| text[..*at].matches('`').count() % 2 == 0)
+    text.match_indices(needle).map(|(at, _)| at).take(20).find(|at| text[..*at].matches('`').count().is_multiple_of(2))
 }

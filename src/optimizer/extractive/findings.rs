@@ -1,5 +1,6 @@
 //! Findings: what one list item, table row or paragraph of a report says, and the advice in it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -40,7 +41,7 @@ pub(super) struct Finding {
     pub(super) text: String,
     pub(super) rules: Vec<Rule>,
     /// Advice that no card may hold, with the reason.
-    pub(super) unusable: Vec<(String, &'static str)>,
+    pub(super) unusable: Vec<(String, Cow<'static, str>)>,
     /// The card paths that it names, as it names them.
     pub(super) cards: Vec<String>,
     /// How often the work repeats it, by its own count ("3 of 6 replies"); 1 when it gives none.
@@ -131,7 +132,7 @@ fn finding(
         for sentence in sentences(&text) {
             match reader.read(&sentence) {
                 Reading::Rule(rule) if !rules.contains(&rule) => rules.push(rule),
-                Reading::Unusable(reason) => unusable.push((sentence, reason)),
+                Reading::Unusable(reason) => unusable.push((sentence, Cow::Borrowed(reason))),
                 _ => {}
             }
         }

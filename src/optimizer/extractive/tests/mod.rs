@@ -1,10 +1,12 @@
 //! Whole plans: over the example evidence, over reports of other fields, and over arbitrary text.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use super::{Bounds, Change, Plan, plan, reduce};
 use crate::batch::{Batch, Evidence};
 use crate::pool::card::Card;
+use crate::pool::lint::{Linter, Problem};
 use crate::pool::profile::Profile;
 
 mod arbitrary;
@@ -15,8 +17,15 @@ mod pairs;
 
 const BOUNDS: Bounds = Bounds { learning_rate: Some(4), max_deletions: 2 };
 
+/// Parsed once: checking its patterns takes long in a debug build.
 fn profile() -> Profile {
-    Profile::default_rules()
+    static PROFILE: LazyLock<Profile> = LazyLock::new(Profile::default_rules);
+    PROFILE.clone()
+}
+
+fn problems(path: &str, text: &str) -> Vec<Problem> {
+    static LINTER: LazyLock<Linter> = LazyLock::new(|| Linter::new(&profile()).unwrap());
+    LINTER.card(path, text.as_bytes())
 }
 
 fn run(name: &str) -> PathBuf {
@@ -33,15 +42,8 @@ fn report(work: &str, text: &str) -> Evidence {
     Evidence { work: work.into(), title: format!("{work} 01-01"), loss_report: text.into(), ..Evidence::default() }
 }
 
-/// A card from its file, by the plainest possible reading.
 fn card(path: &str, text: &str) -> Card {
-    let (front, body) = text.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
-    let description = front.strip_prefix("description: ").unwrap();
-    let description = match description.strip_prefix('"') {
-        Some(quoted) => quoted.strip_suffix('"').unwrap().replace("\\\"", "\"").replace("\\\\", "\\"),
-        None => description.to_owned(),
-    };
-    Card { path: path.into(), description, body: body.into() }
+    Card::parse(path, text.as_bytes()).unwrap()
 }
 
 fn seed() -> Vec<Card> {
@@ -99,14 +101,11 @@ fn keeps_the_rules(before: &[Card], plan: &Plan, evidence: &[Evidence]) {
         assert!(last < path(change), "in path order, once each");
         last = path(change);
         let Change::Write { path, text } = change else { continue };
-        let (front, body) = text.strip_prefix("---\n").unwrap().split_once("---\n").unwrap();
-        let parsed: std::collections::BTreeMap<String, String> = serde_saphyr::from_str(front).unwrap();
-        let description = parsed.get("description").unwrap();
-        assert_eq!(parsed.len(), 1, "{text}");
-        assert!(description.chars().count() <= 800 && description.contains("Use"), "{description}");
-        assert_eq!(body.lines().filter(|line| line.starts_with("## ")).collect::<Vec<_>>(), ["## Rules"], "{text}");
-        assert!(!text.contains('\r') && text.ends_with('\n') && text.lines().count() <= 50, "{text}");
+        let problems = problems(path, text);
+        assert!(problems.is_empty(), "{problems:?}\n{text}");
+        assert!(text.contains("\ndescription: ") && text.contains("Use "), "{text}");
         assert!(path.is_ascii() && path.ends_with(".md") && *path == path.to_lowercase(), "{path}");
+        let body = card(path, text).body;
         for sample in evidence {
             assert!(!text.contains(&sample.work), "{text}");
         }
