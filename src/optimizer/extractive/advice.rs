@@ -234,3 +234,50 @@ fn upper_first(text: &str) -> String {
     // A first word such as "iOS" or "git-annex --force" keeps its spelling only in code; that's what code spans are for.
     chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(sentence: &str) -> String {
+        let names = ["ep-7".to_owned()];
+        match (Reader { names: &names, statements: false, label: Some("Fee of the west car park") }).read(sentence) {
+            Reading::Rule(rule) => rule.text,
+            Reading::Unusable(reason) => format!("! {reason}"),
+            Reading::Prose => "-".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_sentence_is_a_rule_or_says_why_not() {
+        let rows = [
+            ("State it: the door code of the north gate is 4711.", "The door code of the north gate is 4711."),
+            ("Fix: use parameterised queries", "Use parameterised queries."),
+            ("Expected: 4 euros", "The fee of the west car park is 4 euros."),
+            ("Use this order: greet, ask, close.", "Use this order: greet, ask, close."),
+            ("In 3 of 5 letters, use fewer commas.", "Use fewer commas."),
+            ("Give the value (3 of 6 replies miss it).", "Give the value."),
+            ("In future, make sure to sign the letter.", "Sign the letter."),
+            ("The reply should give the value first.", "Give the value first."),
+            ("It must not guess a fee.", "Do not guess a fee."),
+            ("Every migration must have a way back.", "Every migration must have a way back."),
+            ("No test covers the fix; add one for each bug.", "Add one for each bug."),
+            ("Escalate to a human; the agent kept arguing.", "Escalate to a human."),
+            ("`created_at` is in UTC; convert it first.", "`created_at` is in UTC; convert it first."),
+            ("Write it without a date instead.", "Write it without a date."),
+            ("Open with ￼ in the first line.", "! it quotes what was said"),
+            ("Write as in ep-7, with short words.", "! it names a work"),
+            ("Use what episode 3 used.", "! it counts or numbers attempts"),
+            ("Asked: ￼", "-"),
+            ("The reply should have stated the value.", "-"),
+            ("The reply invents a value: ￼", "-"),
+            ("Cause: the join doubles rows.", "-"),
+            ("Lead time was short.", "-"),
+            ("The door code of the north gate is 4711.", "-"),
+            ("", "-"),
+        ];
+        for (sentence, want) in rows {
+            assert_eq!(read(sentence), want, "{sentence}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Decisions made into edited cards, within the bounds of the step.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::decide::{Decision, Left, Move};
 use super::describe::{narrow, widen};
@@ -29,7 +30,7 @@ pub(super) struct Bench<'a> {
     pub(super) linter: Option<&'a Linter>,
     pub(super) echoes: &'a Echoes,
     pub(super) bounds: Bounds,
-    pub(super) drafts: BTreeMap<String, Draft>,
+    pub(super) drafts: BTreeMap<String, Arc<Draft>>,
     pub(super) touched: BTreeSet<String>,
     pub(super) removed: BTreeSet<String>,
     pub(super) done: Vec<Done>,
@@ -60,6 +61,11 @@ impl Bench<'_> {
         }
     }
 
+    /// A card to be edited.
+    pub(super) fn draft(&self, path: &str) -> Option<Draft> {
+        self.drafts.get(path).map(|draft| Draft::clone(draft))
+    }
+
     /// Whether one more card may be touched.
     pub(super) fn allows(&self, paths: &[&str]) -> bool {
         let more = paths.iter().filter(|path| !self.touched.contains(**path)).count();
@@ -73,7 +79,7 @@ impl Bench<'_> {
         }
         self.acceptable(&draft).map_err(Refusal::Never)?;
         self.touched.insert(draft.path.clone());
-        self.drafts.insert(draft.path.clone(), draft);
+        self.drafts.insert(draft.path.clone(), Arc::new(draft));
         Ok(())
     }
 
@@ -104,7 +110,7 @@ impl Bench<'_> {
     }
 
     fn correct(&mut self, path: &str, lines: &[(String, String)], decision: &Decision) {
-        let Some(mut draft) = self.drafts.get(path).cloned() else {
+        let Some(mut draft) = self.draft(path) else {
             return;
         };
         for (old, new) in lines {
@@ -130,7 +136,7 @@ impl Bench<'_> {
         decision: &Decision,
         edit: impl Fn(&str) -> Option<String>,
     ) {
-        let Some(mut draft) = self.drafts.get(path).cloned() else {
+        let Some(mut draft) = self.draft(path) else {
             return;
         };
         let title = format!("{what} `{path}`: {phrase}");

@@ -117,7 +117,7 @@ fn key_terms(rules: &[String]) -> Vec<String> {
     let telling = all
         .into_iter()
         .map(|word| word.low)
-        .filter(|low| !is(lexicon::STOP, low) && !is(lexicon::NEGATIONS, low) && low.chars().count() > 2);
+        .filter(|low| !lexicon::is_stop(low) && !is(lexicon::NEGATIONS, low) && low.chars().count() > 2);
     telling.take(3).collect()
 }
 
@@ -166,7 +166,11 @@ pub(super) fn widen(description: &str, phrases: &[String], limit: usize) -> Opti
             format!("{}, {}, {}", &body[..at], &body[at + 4..], alternatives(phrases))
         }
         _ if body.is_empty() => format!("Use for {}", alternatives(phrases)),
-        _ => format!("{body}, or {}", alternatives(phrases)),
+        // "when writing to a customer" takes another "for"; "when asked for a code" and "when asked about hours" don't.
+        _ if [" for ", " about "].iter().any(|word| body.contains(word)) => {
+            format!("{body}, or {}", alternatives(phrases))
+        }
+        _ => format!("{body}, or for {}", alternatives(phrases)),
     };
     let widened = if phrases.len() == 1 { last_comma(&widened, phrases) } else { widened };
     let text = fold(&format!("{widened}. {not}"));
@@ -246,10 +250,94 @@ pub(super) fn slug(text: &str) -> String {
 pub(super) fn facts_slug(facts: &[&Fact]) -> String {
     let kinds = distinct(facts.iter().map(|fact| {
         let attribute = fact.subject.split(" of ").next().unwrap_or_default();
-        let content = words(attribute).into_iter().filter(|word| !is(lexicon::STOP, &word.low)).map(|word| word.low);
+        let content = words(attribute).into_iter().filter(|word| !lexicon::is_stop(&word.low)).map(|word| word.low);
         content.collect::<Vec<_>>().join(" ")
     }));
     let shown: Vec<String> = kinds.iter().take(2).cloned().collect();
     let more = if kinds.len() > 2 { " and other facts" } else { "" };
     slug(&format!("{}{more}", shown.join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = "Use when asked for a code, key or day of a place. Not for people.";
+
+    #[test]
+    fn descriptions_grow_as_lists_and_keep_what_they_are_not_for() {
+        let rows: [(&str, &[&str], &str); 5] = [
+            (LIST, &["the fee"], "Use when asked for a code, key, day of a place or the fee. Not for people."),
+            (
+                LIST,
+                &["the fee", "the fine"],
+                "Use when asked for a code, key, day of a place, the fee or the fine. Not for people.",
+            ),
+            ("Use when asked for a code.", &["the fee"], "Use when asked for a code, or the fee."),
+            ("Use for letters. Be quick.", &["notes"], "Use for letters. Be quick, or notes."),
+            ("", &["the fee"], "Use for the fee."),
+        ];
+        for (text, phrases, want) in rows {
+            let phrases: Vec<String> = phrases.iter().map(|phrase| (*phrase).to_owned()).collect();
+            assert_eq!(widen(text, &phrases, 200).as_deref(), Some(want));
+        }
+        assert_eq!(widen(LIST, &["the fee".to_owned()], 70), None);
+        assert_eq!(narrow(LIST, "animals", 200).unwrap(), LIST.replace("people.", "people or animals."));
+        assert_eq!(narrow("Use for letters", "notes", 200).unwrap(), "Use for letters. Not for notes.");
+        assert_eq!(narrow(LIST, "people", 200), None);
+    }
+
+    #[test]
+    fn a_kind_is_announced_and_a_namesake_is_not() {
+        assert!(announces(LIST, "the pickup day of the scrap yard", "day"));
+        assert!(announces("Use when asked for the door code of the north gate.", "the north gate's door code", "code"));
+        assert!(!announces(
+            "Use when asked for the door code of the north gate.",
+            "the door code of the south gate",
+            "code"
+        ));
+        assert!(!announces(LIST, "the name of the guard", "name"));
+    }
+
+    #[test]
+    fn two_descriptions_become_one_that_covers_both() {
+        let both =
+            joined("Use when asked for a code. Not for people.", "Use when asked for a handbook value.", &[], 200);
+        assert_eq!(both, "Use when asked for a code. Also when asked for a handbook value. Not for people.");
+        let same = joined("Use when asked for a code or key.", "Use when asked for a key.", &[], 200);
+        assert_eq!(same, "Use when asked for a code or key.");
+        assert_eq!(joined("Use when a.", "Use when asked for much else.", &[], 20), "Use when a.");
+    }
+
+    #[test]
+    fn slugs_are_short_plain_and_never_empty() {
+        let rows = [
+            ("SQL: queries & CTEs", "sql-queries-ctes"),
+            ("日本", "rules"),
+            ("../../etc/passwd", "etc-passwd"),
+            ("", "rules"),
+        ];
+        for (text, want) in rows {
+            assert_eq!(slug(text), want);
+        }
+        assert!(slug(&"word ".repeat(50)).len() <= MAX_SLUG);
+    }
+
+    #[test]
+    fn a_description_that_is_too_long_names_fewer_things() {
+        let all: Vec<Fact> = (0..60)
+            .map(|n| {
+                crate::optimizer::extractive::facts::fact(&format!("The part{n} limit of the plant is {n}.")).unwrap()
+            })
+            .collect();
+        let all: Vec<&Fact> = all.iter().collect();
+        for limit in [10, 60, 120, 400, 800] {
+            assert!(facts(&all, &[], limit).chars().count() <= limit);
+        }
+        let rules: Vec<String> = (0..9).map(|n| format!("Check the part number {n} before you pack it.")).collect();
+        let purpose = Purpose { role: Role::General, topic: None, unit: None, rules: &rules, others: &[] };
+        for limit in [10, 60, 120, 400] {
+            assert!(purpose.describe(limit).chars().count() <= limit);
+        }
+    }
 }

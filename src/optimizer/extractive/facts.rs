@@ -40,7 +40,7 @@ impl Fact {
     pub(super) fn shape(&self) -> String {
         let mut out: Vec<String> = Vec::new();
         for word in words(&self.subject) {
-            let part = if is(lexicon::STOP, &word.low) { word.low } else { "_".to_owned() };
+            let part = if lexicon::is_stop(&word.low) { word.low } else { "_".to_owned() };
             if part != "_" || out.last().is_none_or(|last| last != "_") {
                 out.push(part);
             }

@@ -257,7 +257,7 @@ fn verdict(block: &Block, text: &str) -> Verdict {
 fn topic(label: Option<&str>, headings: &[String], names: &[String]) -> Option<String> {
     let tells = |text: &str| {
         let all = words(text);
-        let content = all.iter().filter(|word| !is(lexicon::STOP, &word.low));
+        let content = all.iter().filter(|word| !lexicon::is_stop(&word.low));
         (1..=8).contains(&all.len())
             && !all.first().is_some_and(|word| is(lexicon::PROBLEM_STARTS, &word.low))
             && !all.iter().any(|word| is(lexicon::FINITE, &word.low) && word.low != "of")
@@ -327,4 +327,69 @@ fn cards_named(text: &str) -> Vec<String> {
         }
     }
     out.into_iter().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> Finding {
+        let evidence = [Evidence { work: "w-1".into(), loss_report: text.into(), ..Evidence::default() }];
+        read(&evidence, None).all.pop().unwrap()
+    }
+
+    #[test]
+    fn counts_are_read_with_what_they_count() {
+        let rows = [
+            ("3 of 6 replies stop.", 3, Some("reply")),
+            ("Two out of five queries fail.", 2, Some("query")),
+            ("1 of 6 boxes is open.", 1, Some("box")),
+            ("It asks twice.", 2, None),
+            ("It asks four times.", 4, None),
+            ("It asks on 3 of May.", 1, None),
+        ];
+        for (text, times, unit) in rows {
+            let (got, _, counted) = count(text);
+            assert_eq!((got, counted.as_deref()), (times, unit), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_went_right_makes_no_rule() {
+        for text in [
+            "## What went right\n\n- Use short words.",
+            "## Strengths\n\nUse short words.",
+            "- **Words** (right). Use short words.",
+            "- ✅ Use short words.",
+            "| Item | Verdict | Fix |\n| --- | --- | --- |\n| Words | right | Use short words. |",
+        ] {
+            let finding = one(text);
+            assert_eq!((finding.verdict, finding.rules.len()), (Verdict::Right, 0), "{text}");
+        }
+        for text in ["- **Words** (wrong). Use short words.", "- Pass the id on.", "## Not right\n\n- Use short words."]
+        {
+            let finding = one(text);
+            assert_eq!((finding.verdict != Verdict::Right, finding.rules.len()), (true, 1), "{text}");
+        }
+    }
+
+    #[test]
+    fn topics_name_parts_of_the_work() {
+        let rows = [
+            ("# Loss\n\n## Dialogue\n\nUse verbs.", Some("Dialogue")),
+            ("# Loss\n\n## Across the works\n\n- **2. Opening lines**: Use verbs.", Some("Opening lines")),
+            ("# Loss\n\n## Findings\n\nUse verbs.", None),
+            ("# Loss\n\n- **Missing index**: Add an index.", None),
+            ("# Loss\n\n- **Value was guessed**: Look it up.", None),
+        ];
+        for (text, want) in rows {
+            assert_eq!(one(text).topic.as_deref(), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn cards_are_read_by_their_paths() {
+        let finding = one("- The card `01_a/b.md` and (pool/c.MD), but not md or x.mdx.");
+        assert_eq!(finding.cards, ["01_a/b.md", "pool/c.MD"]);
+    }
 }

@@ -2,9 +2,18 @@
 //!
 //! A part-of-speech tagger would need a model; instructions in reports begin with so few words that lists do.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 /// Whether `list` holds `word` (lower case).
 pub(super) fn is(list: &[&str], word: &str) -> bool {
     list.contains(&word)
+}
+
+/// Whether `word` is a function word. Every word of the pool is asked, so this one is hashed.
+pub(super) fn is_stop(word: &str) -> bool {
+    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP.iter().copied().collect());
+    WORDS.contains(word)
 }
 
 /// Verbs that an instruction may begin with, in the base form.

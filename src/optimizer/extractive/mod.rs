@@ -1,4 +1,19 @@
 //! The built-in optimizer: deterministic, no model, no network. A baseline that a reader can check by hand.
+//!
+//! 1. `blocks`, `sentences`, `findings`: a loss report falls into list items, table rows and paragraphs; quotations
+//!    leave holes; what went right is set apart.
+//! 2. `mood`, `facts`, `advice`: the sentences that instruct, or state a value after a lead-in, become rules.
+//! 3. `terms`, `groups`: rules that say the same across works are one group; the threshold and its guards are measured
+//!    in `tests/pairs.rs`.
+//! 4. `decide`, `attention`: for each group, what the pool's cards say of it and who read them decides on correcting a
+//!    line, adding a rule, changing a description, or leaving it alone with a reason.
+//! 5. `apply`, `place`, `merge`: the decisions, best supported first, are made into edited cards within the bounds;
+//!    merges come last, since they only tidy. Nothing is written that the lint or the guard against copied passages
+//!    would refuse.
+//!
+//! What one work reports once is left alone, with one exception: a wrong value in a card is replaced on one report's
+//! word when the read trace shows that the card was read and the report names it as out of date. Trace, report and
+//! card are then three witnesses, and leaving the value would mislead the next reader for certain.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

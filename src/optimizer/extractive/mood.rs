@@ -137,3 +137,53 @@ pub(super) fn lower_determiner(text: &str) -> String {
     let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
     if is(lexicon::DETERMINERS, &first) { lower_first(text) } else { text.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_are_told_from_descriptions() {
+        for text in [
+            "Answer in one short sentence.",
+            "Always qualify column names.",
+            "Never make up a code.",
+            "Do not apologise; give the value.",
+            "When the parcel is late, offer a refund.",
+            "Before the backfill, if the table is large, add an index.",
+            "Amortise the cost over a year.",
+            "Write `x IS NULL` there.",
+            "Say what the card needs.",
+        ] {
+            assert!(imperative(text), "{text}");
+        }
+        for text in [
+            "Answer was too long.",
+            "Report mentioned the fire.",
+            "Use of small functions.",
+            "When asked, it failed.",
+            "Like the first one.",
+            "Customers feel ignored.",
+            "Never answered.",
+            "`Use` is a word.",
+            "…",
+        ] {
+            assert!(!imperative(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn first_letters_are_lowered_only_where_a_reader_would() {
+        let rows = [
+            ("The value", "the value"),
+            ("SQL queries", "SQL queries"),
+            ("McKay", "McKay"),
+            ("A b", "a b"),
+            ("I", "I"),
+            ("", ""),
+        ];
+        for (text, want) in rows {
+            assert_eq!(lower_first(text), want);
+        }
+    }
+}

@@ -18,8 +18,10 @@ impl Bench<'_> {
     pub(super) fn facts(&mut self, rules: &[(String, Fact)], decision: &Decision) {
         let mut homeless: Vec<(String, Fact)> = Vec::new();
         let mut homes: BTreeMap<String, Vec<(String, Fact)>> = BTreeMap::new();
+        let mut lists: BTreeMap<String, Option<String>> = BTreeMap::new();
         for (text, fact) in rules {
-            match self.list_of(&fact.shape()) {
+            let shape = fact.shape();
+            match lists.entry(shape).or_insert_with_key(|shape| self.list_of(shape)).clone() {
                 Some(path) => homes.entry(path).or_default().push((text.clone(), fact.clone())),
                 None => homeless.push((text.clone(), fact.clone())),
             }
@@ -39,8 +41,8 @@ impl Bench<'_> {
     fn list_of(&self, shape: &str) -> Option<String> {
         let lists = self.drafts.values().filter(|draft| draft.role == Role::Craft);
         let counted = lists.filter_map(|draft| {
-            let facts = draft.lines.iter().filter_map(|line| line.fact.as_ref());
-            let alike = facts.clone().filter(|fact| fact.shape() == shape).count();
+            let facts = draft.lines.iter().filter_map(|line| line.shape.as_ref());
+            let alike = facts.clone().filter(|known| *known == shape).count();
             (alike > 0 && facts.count() * 2 >= draft.lines.len()).then_some((alike, draft))
         });
         counted.max_by(|a, b| a.0.cmp(&b.0).then(b.1.path.cmp(&a.1.path))).map(|(_, draft)| draft.path.clone())
@@ -48,7 +50,7 @@ impl Bench<'_> {
 
     /// Adds facts to a list and says so in its description; gives back those that found no room.
     fn add_facts(&mut self, path: &str, rules: Vec<(String, Fact)>, decision: &Decision) -> Vec<(String, Fact)> {
-        let Some(mut draft) = self.drafts.get(path).cloned() else {
+        let Some(mut draft) = self.draft(path) else {
             return rules;
         };
         let (mut added, mut over) = (Vec::new(), Vec::new());
@@ -180,7 +182,8 @@ impl Bench<'_> {
         let cards = self.drafts.values().filter(|draft| draft.role == role);
         if let Some(topic) = topic {
             let wanted = Terms::of(topic);
-            let mut named = cards.filter(|draft| {
+            let stems: Vec<&str> = wanted.stems().into_iter().collect();
+            let mut named = cards.filter(|draft| mentions(draft, &stems) >= stems.len()).filter(|draft| {
                 let subject = Terms::of(&describe::subject_of(&draft.path));
                 wanted.stems().is_subset(&subject.stems()) || announces(&draft.description, topic, "")
             });
@@ -188,7 +191,11 @@ impl Bench<'_> {
         }
         let weighed: Vec<Weighed> = rules.iter().map(|rule| Weighed::new(Terms::of(rule), self.weights)).collect();
         let alike = |draft: &Draft| {
-            let lines = draft.lines.iter().map(|line| Weighed::new(line.terms.clone(), self.weights));
+            let near = draft
+                .lines
+                .iter()
+                .filter(|line| weighed.iter().any(|rule| !rule.terms.signed.is_disjoint(&line.terms.signed)));
+            let lines = near.map(|line| Weighed::new(line.terms.clone(), self.weights));
             lines
                 .flat_map(|line| weighed.iter().map(move |rule| rule.vector.cosine(&line.vector)).collect::<Vec<_>>())
                 .fold(0.0, f64::max)
@@ -204,7 +211,7 @@ impl Bench<'_> {
     }
 
     fn add_rules(&mut self, path: &str, rules: &[String], decision: &Decision) -> Vec<String> {
-        let Some(mut draft) = self.drafts.get(path).cloned() else {
+        let Some(mut draft) = self.draft(path) else {
             return rules.to_vec();
         };
         let (mut added, mut over) = (Vec::new(), Vec::new());
@@ -253,10 +260,11 @@ impl Bench<'_> {
     /// What the cards next to a new one are about: at most two, those that share most words with it.
     fn neighbours(&self, rules: &[String]) -> Vec<String> {
         let own: BTreeSet<String> = rules.iter().flat_map(|rule| Terms::of(rule).signed).collect();
+        let stems: Vec<&str> = own.iter().map(|term| term.trim_start_matches('!')).collect();
         let mut near: Vec<(usize, String)> = self
             .drafts
             .values()
-            .filter(|draft| draft.role != Role::General)
+            .filter(|draft| draft.role != Role::General && mentions(draft, &stems) >= 2)
             .map(|draft| {
                 (Terms::of(&draft.description).signed.intersection(&own).count(), describe::subject_of(&draft.path))
             })
@@ -265,6 +273,13 @@ impl Bench<'_> {
         near.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
         near.into_iter().take(2).map(|(_, subject)| subject).collect()
     }
+}
+
+/// How many stems a card's name or description may mention, judged by their first letters: a cheap sieve before any
+/// word of a large pool is stemmed.
+fn mentions(draft: &Draft, stems: &[&str]) -> usize {
+    let text = format!("{} {}", draft.path, draft.description).to_lowercase();
+    stems.iter().filter(|stem| text.contains(stem.chars().take(3).collect::<String>().as_str())).count()
 }
 
 /// Facts by shape; a shape with a single fact joins the largest.

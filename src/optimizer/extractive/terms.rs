@@ -1,6 +1,6 @@
 //! Words, stems and rarity weights, and when two rules say the same.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 use frostem::{Algorithm, Stemmer};
 
@@ -117,8 +117,8 @@ pub(super) struct Terms {
     pub(super) signed: BTreeSet<String>,
     /// What must agree to the letter: numbers, codes, code spans, names.
     pub(super) values: BTreeSet<String>,
-    /// Every word, small.
-    pub(super) low: BTreeSet<String>,
+    /// The words that have a contrary.
+    pub(super) turns: BTreeSet<String>,
 }
 
 impl Terms {
@@ -129,11 +129,13 @@ impl Terms {
         let mut negated = false;
         for (index, word) in words.iter().enumerate() {
             negated = (negated && !breaks_clause(text, &words, index)) || negates(&words, index);
-            terms.low.insert(word.low.clone());
+            if lexicon::OPPOSITES.iter().any(|(one, other)| word.low == *one || word.low == *other) {
+                terms.turns.insert(word.low.clone());
+            }
             if let Some(value) = value_of(word) {
                 terms.values.insert(value);
             }
-            if is(lexicon::STOP, &word.low) || is(lexicon::NEGATIONS, &word.low) {
+            if lexicon::is_stop(&word.low) || is(lexicon::NEGATIONS, &word.low) {
                 continue;
             }
             let stem = number_word(&word.low).map_or_else(|| stem(&word.low), str::to_owned);
@@ -196,7 +198,7 @@ fn value_of(word: &Word) -> Option<String> {
 #[derive(Debug, Default)]
 pub(super) struct Weights {
     /// A stem's number and its squared weight.
-    stems: BTreeMap<String, (u32, f64)>,
+    stems: HashMap<String, (u32, f64)>,
 }
 
 /// Terms as numbers, ready to be compared many times.
@@ -211,7 +213,7 @@ pub(super) struct Vector {
 impl Weights {
     /// Counts the stems of the rules at hand.
     pub(super) fn of<'a>(rules: impl Iterator<Item = &'a Terms>) -> Weights {
-        let (mut all, mut holding) = (0.0, BTreeMap::<String, f64>::new());
+        let (mut all, mut holding) = (0.0, HashMap::<String, f64>::new());
         for terms in rules {
             all += 1.0;
             for stem in terms.stems() {
@@ -222,7 +224,10 @@ impl Weights {
             }
         }
         let weight = |holding: f64| (((1.0 + all) / (1.0 + holding)).ln() + 1.0).powi(2);
-        let stems = holding.into_iter().zip(0..).map(|((stem, count), id)| (stem, (id, weight(count)))).collect();
+        // Numbered in order of spelling, so that sums are added up in the same order every time.
+        let mut counted: Vec<(String, f64)> = holding.into_iter().collect();
+        counted.sort_by(|a, b| a.0.cmp(&b.0));
+        let stems = counted.into_iter().zip(0..).map(|((stem, count), id)| (stem, (id, weight(count)))).collect();
         Weights { stems }
     }
 
@@ -330,8 +335,51 @@ fn swapped(a: &Terms, b: &Terms) -> bool {
 
 /// Whether one text has a word of which the other has the contrary.
 fn contrary(a: &Terms, b: &Terms) -> bool {
-    let only = |x: &Terms, y: &Terms, word: &str| x.low.contains(word) && !y.low.contains(word);
+    let only = |x: &Terms, y: &Terms, word: &str| x.turns.contains(word) && !y.turns.contains(word);
     lexicon::OPPOSITES
         .iter()
         .any(|(one, other)| (only(a, b, one) && only(b, a, other)) || (only(a, b, other) && only(b, a, one)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signed(text: &str) -> Vec<String> {
+        Terms::of(text).signed.into_iter().collect()
+    }
+
+    #[test]
+    fn spellings_and_endings_meet_in_a_stem() {
+        for (one, other) in
+            [("apologise", "apologize"), ("colours", "color"), ("codes", "code"), ("organisation", "organization")]
+        {
+            assert_eq!(stem(one), stem(other));
+        }
+        assert_eq!(
+            (stem("customer's").as_str(), stem("k17").as_str(), stem("größe").as_str()),
+            ("custom", "k17", "größe")
+        );
+    }
+
+    #[test]
+    fn a_negation_holds_to_the_end_of_its_clause() {
+        let rows: [(&str, &[&str]); 5] = [
+            ("Do not guess codes, names or times; ask.", &["!code", "!guess", "!name", "!time", "ask"]),
+            ("Do not guess, ask the guard.", &["!guess", "ask", "guard"]),
+            ("Use lists instead of tables.", &["!tabl", "list", "use"]),
+            ("Never guess but ask.", &["!guess", "ask"]),
+            ("Ask.", &["ask"]),
+        ];
+        for (text, want) in rows {
+            assert_eq!(signed(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_must_agree_to_the_letter_is_kept_apart() {
+        let values: Vec<String> =
+            Terms::of("Ask Petra for two keys: Use K17 or `the_key` by 6 am.").values.into_iter().collect();
+        assert_eq!(values, ["2", "6", "k17", "petra", "the_key"]);
+    }
 }

@@ -87,28 +87,3 @@ fn huge_reports_stay_cheap() {
     // Seconds where it takes tenths in a release build: only a quadratic step would reach this.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
-
-#[test]
-fn timing() {
-    let t = std::time::Instant::now();
-    for _ in 0..10 {
-        let _ = crate::pool::lint::Linter::new(&profile()).unwrap();
-    }
-    println!("linter {:?}", t.elapsed() / 10);
-    let all = evidence("example");
-    let t = std::time::Instant::now();
-    for _ in 0..5 {
-        let _ = plan(&all[..4], None, &seed(), &profile(), BOUNDS);
-    }
-    println!("plan {:?}", t.elapsed() / 5);
-    let t = std::time::Instant::now();
-    for _ in 0..5 {
-        let _ = reduce(&all[..4]);
-    }
-    println!("reduce {:?}", t.elapsed() / 5);
-    let t = std::time::Instant::now();
-    for _ in 0..5 {
-        let _ = profile();
-    }
-    println!("profile {:?}", t.elapsed() / 5);
-}

@@ -58,7 +58,7 @@ fn a_card_that_should_have_been_read_is_widened() {
     let made = plan(&all, None, &cards, &profile(), BOUNDS);
     insta::assert_snapshot!(written(&made, TONE), @"
     ---
-    description: Use when writing to a customer, or refund letters. Not for reports.
+    description: Use when writing to a customer, or for refund letters. Not for reports.
     ---
 
     ## Rules
