@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use super::facts::{Fact, fact};
 use super::lexicon::{self, is};
 use super::mood::{blames, has_verb, imperative, lower_first, modal};
 use super::sentences::{HOLE, fold};
-use super::terms::words;
+use super::words::words;
 
 /// A rule has at most this many characters; what is longer is prose.
 const MAX_RULE_CHARS: usize = 400;
@@ -47,7 +47,7 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     /// Reads one sentence.
     pub(super) fn read(&self, sentence: &str) -> Reading {
-        let text = without_asides(sentence);
+        let text = without_asides(sentence, self.names);
         let Some((text, advised)) = self.advice_in(&text) else {
             return Reading::Prose;
         };
@@ -140,7 +140,11 @@ pub(super) fn pattern(text: &str) -> Regex {
 }
 
 /// Takes out what only the report needs: asides with counts, quotations or works, and a count at the beginning.
-fn without_asides(text: &str) -> String {
+fn without_asides(text: &str, names: &[String]) -> String {
+    static BRACKETS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\s*[(\[][^()\[\]]{1,200}[)\]]"));
+    static SCOPE: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"(?i)^(?:(?:in |from |by |seen in )?(?:all|both|most|every|each)\b|seen in\b|works?:)")
+    });
     static ASIDE: LazyLock<Regex> = LazyLock::new(|| {
         pattern(r"\s*[(\[][^()\[\]]*(?:\d+\s*(?:of|/|out of)\s*\d+|￼|\d+\s*(?:×|x\b|times))[^()\[\]]*[)\]]")
     });
@@ -150,6 +154,11 @@ fn without_asides(text: &str) -> String {
         )
     });
     let text = ASIDE.replace_all(text, "");
+    let text = BRACKETS.replace_all(&text, |found: &Captures<'_>| {
+        let inside = found[0].trim_matches(|c: char| c.is_whitespace() || "()[]".contains(c));
+        let aside = SCOPE.is_match(inside) || names.iter().any(|name| names_work(inside, name));
+        if aside { String::new() } else { found[0].to_owned() }
+    });
     fold(&COUNT.replace(text.trim().trim_start_matches(['-', '*', '•', '→', '–', '—', '>', ' ']), ""))
 }
 
@@ -257,6 +266,9 @@ mod tests {
             ("Use this order: greet, ask, close.", "Use this order: greet, ask, close."),
             ("In 3 of 5 letters, use fewer commas.", "Use fewer commas."),
             ("Give the value (3 of 6 replies miss it).", "Give the value."),
+            ("Give the value (as in ep-7) and the unit (all works).", "Give the value and the unit."),
+            ("Give the value (with its unit).", "Give the value (with its unit)."),
+            ("Agents should stop there.", "Stop there."),
             ("In future, make sure to sign the letter.", "Sign the letter."),
             ("The reply should give the value first.", "Give the value first."),
             ("It must not guess a fee.", "Do not guess a fee."),

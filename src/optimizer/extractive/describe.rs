@@ -7,7 +7,8 @@ use super::facts::Fact;
 use super::lexicon::{self, is};
 use super::mood::lower_first;
 use super::sentences::fold;
-use super::terms::{Terms, stem, words};
+use super::terms::Terms;
+use super::words::{stem, words};
 use crate::pool::profile::Role;
 
 /// A file name has at most this many bytes before its ending.

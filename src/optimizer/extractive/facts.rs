@@ -2,7 +2,8 @@
 
 use super::lexicon::{self, is};
 use super::mood::{blames, lower_determiner};
-use super::terms::{Terms, stem, words};
+use super::terms::Terms;
+use super::words::{stem, words};
 
 /// A statement of a value: "the door code of the north gate" "is" "4711".
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,16 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use super::advice::{Reader, Reading, Rule, names_work};
 use super::blocks::{self, Block, Shape};
+use super::counts::{Count, count};
 use super::lexicon::{self, is};
 use super::mood::imperative;
 use super::sentences::{fold, sentences, unquote};
-use super::terms::words;
+use super::words::words;
 use crate::batch::Evidence;
 
 /// At most this many findings are kept for one plan; the rest is counted and said.
@@ -137,7 +135,7 @@ fn finding(
             }
         }
     }
-    let (times, counted, unit) = count(&plain.text);
+    let Count { times, written: counted, unit } = count(&plain.text);
     let topic = topic(label.as_deref(), &block.headings, names);
     let finding = Finding {
         works: works(&format!("{written} {}", label.as_deref().unwrap_or_default())),
@@ -272,48 +270,6 @@ fn topic(label: Option<&str>, headings: &[String], names: &[String]) -> Option<S
     label.into_iter().chain(below_title).find(|text| tells(text)).map(|text| text.trim().to_owned())
 }
 
-/// "3 of 6 replies" gives 3 and "reply"; "four times" gives 4.
-fn count(text: &str) -> (usize, String, Option<String>) {
-    static SHARE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(\d{1,6}|one|two|three|four|five|six|seven|eight|nine|ten)(?:\s*/\s*|\s+(?:out\s+)?of\s+(?:the\s+|its\s+)?)(?:\d{1,6}|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+([\p{L}-]{3,30})")
-            .expect("the pattern is a constant that a test compiles")
-    });
-    static TIMES: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(\d{1,6}|two|three|four|five|six|seven|eight|nine|ten)\s+times\b|\b(twice|repeatedly)\b")
-            .expect("the pattern is a constant that a test compiles")
-    });
-    if let Some(found) = SHARE.captures(text) {
-        let unit = found.get(2).map(|unit| singular(&unit.as_str().to_lowercase()));
-        return (number(found.get(1).map_or("", |count| count.as_str())), found[0].to_owned(), unit);
-    }
-    match TIMES.captures(text) {
-        Some(found) => (found.get(1).map_or(2, |count| number(count.as_str())), found[0].to_owned(), None),
-        None => (1, String::new(), None),
-    }
-}
-
-fn number(text: &str) -> usize {
-    const WORDS: [&str; 11] = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-    let low = text.to_lowercase();
-    low.parse().ok().or_else(|| WORDS.iter().position(|word| *word == low)).unwrap_or(1)
-}
-
-/// The singular of an English plural, by its ending.
-fn singular(word: &str) -> String {
-    if let Some(root) = word.strip_suffix("ies").filter(|root| root.len() > 1) {
-        return format!("{root}y");
-    }
-    for ending in ["sses", "shes", "ches", "xes"] {
-        if word.ends_with(ending) {
-            return word[..word.len() - 2].to_owned();
-        }
-    }
-    match word.strip_suffix('s') {
-        Some(root) if !root.ends_with(['s', 'u', 'i']) => root.to_owned(),
-        _ => word.to_owned(),
-    }
-}
-
 /// Paths of Markdown files in the text.
 fn cards_named(text: &str) -> Vec<String> {
     let mut out = BTreeSet::new();
@@ -336,22 +292,6 @@ mod tests {
     fn one(text: &str) -> Finding {
         let evidence = [Evidence { work: "w-1".into(), loss_report: text.into(), ..Evidence::default() }];
         read(&evidence, None).all.pop().unwrap()
-    }
-
-    #[test]
-    fn counts_are_read_with_what_they_count() {
-        let rows = [
-            ("3 of 6 replies stop.", 3, Some("reply")),
-            ("Two out of five queries fail.", 2, Some("query")),
-            ("1 of 6 boxes is open.", 1, Some("box")),
-            ("It asks twice.", 2, None),
-            ("It asks four times.", 4, None),
-            ("It asks on 3 of May.", 1, None),
-        ];
-        for (text, times, unit) in rows {
-            let (got, _, counted) = count(text);
-            assert_eq!((got, counted.as_deref()), (times, unit), "{text}");
-        }
     }
 
     #[test]

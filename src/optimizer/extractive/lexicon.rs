@@ -76,7 +76,7 @@ pub(super) const NOT_VERBS: &[&str] = &[
 /// Words for an attempt, or for whoever made it.
 pub(super) const ATTEMPTS: &[&str] = &[
     "reply", "replies", "attempt", "attempts", "model", "agent", "assistant", "report", "answer", "answers", "response",
-    "responses", "draft", "output",
+    "responses", "draft", "output", "models", "agents", "assistants",
 ];
 
 /// Words before an instruction's verb that don't change that it is one.
@@ -109,7 +109,7 @@ pub(super) const CLAUSE_STARTS: &[&str] = &[
 /// What an instruction in the third person is said of: it is turned into a plain instruction.
 pub(super) const ACTORS: &[&str] = &[
     "reply", "replies", "answer", "answers", "response", "responses", "model", "agent", "assistant", "attempt",
-    "attempts", "it", "they", "you", "we", "author", "writer", "output", "draft", "one", "system",
+    "attempts", "models", "agents", "assistants", "it", "they", "you", "we", "author", "writer", "output", "draft", "one", "system",
 ];
 
 /// Lead-ins before a colon that announce advice.
@@ -154,7 +154,8 @@ pub(super) const REPORT_WORDS: &[&str] = &[
     "general", "shared", "share", "works", "work", "item", "items", "task", "tasks", "step", "steps", "feedback",
     "critique", "observations", "observation", "conclusion", "introduction", "overview", "weakness", "weaknesses",
     "what", "rules", "rule", "all", "cards", "misled", "once", "one", "only", "reported", "take", "away", "takeaways",
-    "verdict", "evidence", "suggestion", "suggestions", "action", "actions", "todo", "list", "table", "main", "major",
+    "verdict", "evidence", "suggestion", "suggestions", "behaviour", "behavior", "facts", "values", "process", "quality", "outcome", "outcomes",
+    "performance", "action", "actions", "todo", "list", "table", "main", "major",
     "minor", "critical",
 ];
 

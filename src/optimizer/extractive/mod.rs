@@ -3,7 +3,7 @@
 //! 1. `blocks`, `sentences`, `findings`: a loss report falls into list items, table rows and paragraphs; quotations
 //!    leave holes; what went right is set apart.
 //! 2. `mood`, `facts`, `advice`: the sentences that instruct, or state a value after a lead-in, become rules.
-//! 3. `terms`, `groups`: rules that say the same across works are one group; the threshold and its guards are measured
+//! 3. `words`, `terms`, `groups`: rules that say the same across works are one group; the threshold and its guards are measured
 //!    in `tests/pairs.rs`.
 //! 4. `decide`, `attention`: for each group, what the pool's cards say of it and who read them decides on correcting a
 //!    line, adding a rule, changing a description, or leaving it alone with a reason.
@@ -146,6 +146,7 @@ mod advice;
 mod apply;
 mod attention;
 mod blocks;
+mod counts;
 mod decide;
 mod describe;
 mod drafts;
@@ -164,6 +165,7 @@ mod pool;
 mod report;
 mod sentences;
 mod terms;
+mod words;
 
 pub use optimizer::Extractive;
 

@@ -7,7 +7,7 @@ use regex::Regex;
 use super::advice::pattern;
 use super::lexicon::{self, is};
 use super::sentences::HOLE;
-use super::terms::{Word, words};
+use super::words::{Word, words};
 
 /// Whether a sentence tells the reader to do something.
 pub(super) fn imperative(text: &str) -> bool {

@@ -97,3 +97,11 @@ fn limits_make_a_second_list_rather_than_a_card_that_is_too_long() {
         assert!(card(path, text).description.chars().count() <= 160, "{path}");
     }
 }
+
+#[test]
+fn a_users_own_commonality_report_stands_for_the_loss_reports() {
+    let summary = "# Commonality\n\nAll four shifts fail the same way.\n\n## Facts\n\n- The door code of the north gate is 4711 (all shifts).\n- The phone extension of the paint shop is 328 (shift-mon, shift-tue).\n- Only shift-thu asked for the pickup day of the scrap yard, which is Friday.\n\n## Behaviour\n\nReplies restate the question and never give a value. Lead with the value; do not restate the question. Agents should stop after one sentence.\n";
+    let made = plan(&evidence("example")[..4], Some(summary), &[], &profile(), BOUNDS);
+    keeps_the_rules(&[], &made, &evidence("example"));
+    insta::assert_snapshot!("example_summary", shown(&made));
+}
