@@ -39,7 +39,8 @@ impl Bench<'_> {
 
     /// The card with the most facts of a shape, if facts are at least half of what it holds.
     fn list_of(&self, shape: &str) -> Option<String> {
-        let lists = self.drafts.values().filter(|draft| draft.role == Role::Craft);
+        let (_, role) = self.folder(Role::Craft)?;
+        let lists = self.drafts.values().filter(|draft| draft.role == role);
         let counted = lists.filter_map(|draft| {
             let facts = draft.lines.iter().filter_map(|line| line.shape.as_ref());
             let alike = facts.clone().filter(|known| *known == shape).count();
@@ -100,7 +101,7 @@ impl Bench<'_> {
 
     /// Makes a list of as many of the facts as one card may hold; gives back the rest.
     fn new_list<'b>(&mut self, rules: &'b [(String, Fact)], decision: &Decision) -> &'b [(String, Fact)] {
-        let Some(folder) = self.folder(Role::Craft) else {
+        let Some((folder, role)) = self.folder(Role::Craft) else {
             self.no_folder(rules.iter().map(|(text, _)| text.as_str()), decision);
             return &[];
         };
@@ -112,8 +113,7 @@ impl Bench<'_> {
             let texts: Vec<String> = part.iter().map(|(text, _)| text.clone()).collect();
             let others = self.neighbours(&texts);
             let path = self.free_path(&folder, &describe::facts_slug(&facts));
-            let draft =
-                Draft::new(path.clone(), Role::Craft, describe::facts(&facts, &others, limit), &texts, self.profile);
+            let draft = Draft::new(path.clone(), role, describe::facts(&facts, &others, limit), &texts, self.profile);
             if size == 1 || draft.fits(self.profile) {
                 self.create(draft, &texts, decision);
                 return &rules[size..];
@@ -146,13 +146,13 @@ impl Bench<'_> {
         let Move::Instructions { role, topic, unit, rules } = &decision.act else {
             return;
         };
+        let Some((folder, held)) = self.folder(*role) else {
+            return self.no_folder(rules.iter().map(String::as_str), decision);
+        };
         let mut over = rules.clone();
-        if let Some(path) = self.home(*role, topic.as_deref(), unit.as_deref(), rules) {
+        if let Some(path) = self.home(held, topic.as_deref(), unit.as_deref(), rules) {
             over = self.add_rules(&path, rules, decision);
         }
-        let Some(folder) = self.folder(*role) else {
-            return self.no_folder(over.iter().map(String::as_str), decision);
-        };
         let stated = stating || self.drafts.values().any(|draft| draft.lines.iter().any(|line| line.fact.is_some()));
         let limit = self.profile.limits.max_description_chars;
         let mut rest = over.as_slice();
@@ -167,7 +167,7 @@ impl Bench<'_> {
                 let (topic, unit) = (topic.as_deref(), unit.as_deref());
                 let purpose = Purpose { role: *role, topic, unit, rules: part, others: &others };
                 let path = self.free_path(&folder, &describe::slug(&purpose.slug_words()));
-                let draft = Draft::new(path, *role, purpose.describe(limit), part, self.profile);
+                let draft = Draft::new(path, held, purpose.describe(limit), part, self.profile);
                 if size == 1 || draft.fits(self.profile) {
                     self.create(draft, part, decision);
                     break;
@@ -240,14 +240,14 @@ impl Bench<'_> {
     }
 
     /// The folder that plays a role; where a profile has none, the next broader one.
-    fn folder(&self, role: Role) -> Option<String> {
+    fn folder(&self, role: Role) -> Option<(String, Role)> {
         let wanted = match role {
             Role::General => [Role::General, Role::Craft, Role::Specific],
             Role::Craft => [Role::Craft, Role::General, Role::Specific],
             Role::Specific => [Role::Specific, Role::Craft, Role::General],
         };
         let of = |role: &Role| self.profile.folders.iter().find(|folder| folder.role == *role);
-        wanted.iter().find_map(of).map(|folder| folder.path.trim_end_matches('/').to_owned())
+        wanted.iter().find_map(of).map(|folder| (folder.path.trim_end_matches('/').to_owned(), folder.role))
     }
 
     fn free_path(&self, folder: &str, slug: &str) -> String {

@@ -122,10 +122,8 @@ fn works_that_disagree_on_a_value_change_nothing() {
 #[test]
 fn what_was_said_and_whose_work_it_was_stay_out() {
     let said = "always greet the passenger by name and offer a window seat before the luggage is weighed";
-    let text = format!(
-        "# Loss\n\n- Always greet the passenger by name and offer a window seat before the luggage is weighed.\n\
-         - As tour-12 shows, use shorter words.\n- Use the word \"sorry\" less.\n- In 3 of 5 letters, use fewer commas.\n"
-    );
+    let text = "# Loss\n\n- Always greet the passenger by name and offer a window seat before the luggage is weighed.\n\
+         - As tour-12 shows, use shorter words.\n- Use the word \"sorry\" less.\n- In 3 of 5 letters, use fewer commas.\n";
     let mut all = [report("tour-12", &text), report("tour-13", &text)];
     all[0].trajectory = format!("## assistant\n\n{said}\n");
     let made = plan(&all, None, &[], &profile(), BOUNDS);
@@ -156,4 +154,28 @@ fn overlapping_cards_that_disagree_stay_two() {
     let all = [read(report("w-1", "# Loss\n"), &["01_craft_elements/fees.md", "01_craft_elements/prices.md"])];
     let made = plan(&all, None, &cards, &profile(), BOUNDS);
     assert!(made.changes.is_empty() && made.report.contains("they disagree"), "{}", made.report);
+}
+
+#[test]
+fn other_layouts_get_what_they_can_hold() {
+    let text = "# Loss\n\n- State it: the fee of the west car park is 4 euros.\n- Never guess a fee.\n";
+    let all = [report("w-1", text), report("w-2", text)];
+    let mut one = profile();
+    one.folders.truncate(1);
+    let made = plan(&all, None, &[], &one, BOUNDS);
+    let paths: Vec<&str> = made.changes.iter().map(path).collect();
+    assert_eq!(paths, ["00_general_rules/fee.md", "00_general_rules/guess-fee.md"], "{}", made.report);
+    // The next step finds its list there.
+    let more = text.replace("west", "east");
+    let all_more = [report("w-1", &more), report("w-2", &more)];
+    let next = plan(&all_more, None, &applied(&[], &made), &one, BOUNDS);
+    assert!(written(&next, "00_general_rules/fee.md").contains("east car park"));
+    let mut none = profile();
+    none.folders.clear();
+    let made = plan(&all, None, &[], &none, BOUNDS);
+    assert!(made.changes.is_empty() && made.report.contains("no folder for it"), "{}", made.report);
+    let mut keys = profile();
+    keys.card.front_matter.push("owner".into());
+    let made = plan(&all, None, &[], &keys, BOUNDS);
+    assert!(made.changes.is_empty() && made.report.contains("front matter"), "{}", made.report);
 }
