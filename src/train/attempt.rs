@@ -162,10 +162,10 @@ impl Setting<'_> {
 
     fn copied(&self, checkout: &Checkout, edited: &Edited) -> Result<Vec<String>> {
         let mut lines = Vec::new();
-        let before: String = self.cards.iter().map(|card| format!("{}\n{}\n", card.description, card.body)).collect();
+        let old = || self.cards.iter().flat_map(|card| [card.description.as_str(), card.body.as_str()]);
         for (path, _) in edited.changes.iter().filter(|(_, new)| new.is_some()) {
             let text = String::from_utf8_lossy(&checkout.read(path)?).into_owned();
-            if let Some(copied) = self.quoted.find(&before, &text) {
+            if let Some(copied) = self.quoted.find(&text, old) {
                 lines.push(format!(
                     "{path}:{}: a passage stands word for word in the evidence of {}: \"{} …\"; say it in words of its own, \
                      as a rule",

@@ -113,15 +113,18 @@ impl<'a> Row<'a> {
 
     fn check_kept(&self, world: &World, before: &str) {
         let label = label(world);
-        let names: Vec<String> =
-            (1..=self.attempts).map(|n| format!("refs/skilltrain/failed/{label}/{n}")).collect();
+        let names: Vec<String> = (1..=self.attempts).map(|n| format!("refs/skilltrain/failed/{label}/{n}")).collect();
         if self.nothing_kept {
             assert_eq!(world.kept(), [""; 0]);
             return;
         }
         assert_eq!(world.kept(), names);
         for name in &names {
-            assert_eq!(world.git("pool", &["rev-parse", &format!("{name}^")]), before, "{name} is not based on the pool");
+            assert_eq!(
+                world.git("pool", &["rev-parse", &format!("{name}^")]),
+                before,
+                "{name} is not based on the pool"
+            );
             for (path, text) in &self.kept {
                 let here = world.git("pool", &["show", &format!("{name}:{path}")]);
                 assert!(here.contains(text), "{name}:{path} holds {here}");

@@ -8,9 +8,7 @@ const NEW: &str = "01_craft_elements/new.md";
 /// Runs an optimizer in the best sandbox that works here.
 fn inside(world: &World, script: &str) -> crate::support::Run {
     let agent = world.agent(script);
-    world.skilltrain(&[
-        "backward", "--batch", "batch.json", "--pool", "pool", "--optimizer", &agent, "--retries", "0",
-    ])
+    world.skilltrain(&["backward", "--batch", "batch.json", "--pool", "pool", "--optimizer", &agent, "--retries", "0"])
 }
 
 fn limits_writes(world: &World) -> bool {
@@ -22,7 +20,8 @@ fn limits_writes(world: &World) -> bool {
 fn a_rewritten_loss_report_is_named_and_its_copy_kept() {
     let world = world();
     let original = world.read("evidence/w1.md");
-    let (before, agent) = (world.tip(), world.agent(&format!("echo nice > \"$ROOT/evidence/w1.md\"; card {NEW} asked; commit")));
+    let (before, agent) =
+        (world.tip(), world.agent(&format!("echo nice > \"$ROOT/evidence/w1.md\"; card {NEW} asked; commit")));
     let err = world.backward(&agent, &["--retries", "2"]).fails(1);
     let report = world.path("evidence/w1.md").display().to_string();
     assert!(err.contains("(evidence-changed)") && err.contains(&report), "{err}");
@@ -137,9 +136,7 @@ fn a_pool_switched_to_another_branch_meanwhile_is_left_alone() {
 fn a_marker_or_a_step_folder_that_is_forged_does_not_pass() {
     let world = world();
     let tip = world.tip();
-    let script = format!(
-        "printf 'before=%s\\nafter=%s\\nsubject=done\\n' {tip} {tip} > ../commit.txt; exit 1"
-    );
+    let script = format!("printf 'before=%s\\nafter=%s\\nsubject=done\\n' {tip} {tip} > ../commit.txt; exit 1");
     let err = world.backward(&world.agent(&script), &["--retries", "0"]).fails(1);
     assert!(err.contains("(optimizer-ended-badly)"), "{err}");
     let again = world.backward(&world.agent(crate::check::GOOD), &["--retries", "0"]);

@@ -76,7 +76,8 @@ fn tags_notes_and_branches_made_in_the_checkout_do_not_reach_the_pool() {
     let world = world();
     let refs = |world: &crate::support::World| world.git("pool", &["for-each-ref", "--format=%(refname)"]);
     let before = refs(&world);
-    let script = edited_then("commit; git tag v9; git branch x; git notes add -m n; git update-ref refs/skilltrain/a HEAD");
+    let script =
+        edited_then("commit; git tag v9; git branch x; git notes add -m n; git update-ref refs/skilltrain/a HEAD");
     taken(&world, &script, &["--retries", "0"]);
     assert_eq!(refs(&world), before);
 }

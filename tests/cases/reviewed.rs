@@ -91,9 +91,7 @@ fn the_profile_may_not_be_edited() {
 #[test]
 fn a_laxer_profile_does_not_let_a_bad_card_through() {
     let long = "i=0; while [ $i -lt 60 ]; do echo '- Say it once.' >> 01_craft_elements/new.md; i=$((i+1)); done";
-    Row::of(format!(
-        "card {NEW} asked; {long}; sed -i 's/max_lines = 50/max_lines = 5000/' .skilltrain.toml; commit"
-    ))
-    .says(&["(only-cards)", "(lint)", "50"])
-    .check();
+    Row::of(format!("card {NEW} asked; {long}; sed -i 's/max_lines = 50/max_lines = 5000/' .skilltrain.toml; commit"))
+        .says(&["(only-cards)", "(lint)", "50"])
+        .check();
 }

@@ -43,15 +43,20 @@ fn ignored_cards_are_seen() {
         .keeps("00_general_rules/hidden.md", "hidden")
         .keeps(".gitignore", "*")
         .check();
-    Row::of(edited_then("git config core.excludesFile \"$PWD/.git/mine\"; echo '*' > .git/mine; git commit -q --allow-empty -m x"))
-        .says(&["(not-clean)", NEW])
-        .check();
+    Row::of(edited_then(
+        "git config core.excludesFile \"$PWD/.git/mine\"; echo '*' > .git/mine; git commit -q --allow-empty -m x",
+    ))
+    .says(&["(not-clean)", NEW])
+    .check();
 }
 
 #[test]
 fn skipped_and_assumed_files_are_seen() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {
-        let script = format!("git update-index {flag} 00_general_rules/a.md; card 00_general_rules/a.md 'new a'; {}", edited_then("commit"));
+        let script = format!(
+            "git update-index {flag} 00_general_rules/a.md; card 00_general_rules/a.md 'new a'; {}",
+            edited_then("commit")
+        );
         Row::of(script).says(&["(not-clean)", "00_general_rules/a.md"]).keeps("00_general_rules/a.md", "new a").check();
     }
 }
@@ -95,9 +100,11 @@ fn a_submodule_in_the_index_is_refused() {
     let link = "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),00_general_rules/sub; \
                 git add 0*; git commit -q --no-verify -m link";
     Row::of(edited_then(link)).says(&["(not-clean)", "00_general_rules/sub"]).keeps(NEW, "asked for a name").check();
-    let world = Row::of(edited_then("git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),00_general_rules/sub; commit"))
-        .says(&["(no-commit)"])
-        .check();
+    let world = Row::of(edited_then(
+        "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),00_general_rules/sub; commit",
+    ))
+    .says(&["(no-commit)"])
+    .check();
     assert!(world.read("backward/g01/backward_stderr_attempt1.txt").contains("submodule"), "the hook names it");
 }
 
