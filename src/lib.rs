@@ -10,6 +10,7 @@ pub mod train;
 pub mod stages;
 
 pub mod agent;
+pub mod llm;
 pub mod optimizer;
 
 pub mod pool;
