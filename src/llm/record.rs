@@ -9,7 +9,7 @@ use super::backend::{Answered, Backend, Call};
 use super::failure::{Failure, Why};
 use super::key::Key;
 use super::tape::{Exchange, Tape, whole_length};
-use crate::ground::error::{AtPath as _, Result};
+use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::{crash, files};
 
 /// A recording that is being made; several backends may write into one.
@@ -38,6 +38,9 @@ impl Recording {
     /// that a run which died between an answer and its use does not pay twice; failures in it are tried again.
     /// Kind `Usage` for a file that is no recording.
     pub fn open(path: &Path) -> Result<Arc<Recording>> {
+        if path.exists() && !path.is_file() {
+            return Err(Error::usage(format!("{} is not a file that can hold a recording", path.display())));
+        }
         let old = files::read_if_there(path)?;
         let tape = if old.is_some() { Tape::read(path)? } else { Tape::default() };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -137,5 +140,54 @@ impl Backend for Recorder {
             let failure = Failure::new(Why::Unkept, format!("cannot record an answer in {path}: {why}"));
             Err(failure.hint("nothing was used: make room or mend the folder, then run the same command again")).into()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_cannot_be_written_is_an_error_for_all_after_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.jsonl");
+        let recording = Recording::open(&path).unwrap();
+        recording.append(b"{}\n").unwrap();
+        // Opened for reading: every write to it fails, as on a full disk.
+        recording.file.lock().unwrap().file = Arc::new(File::open(&path).unwrap());
+        recording.append(b"{}\n").unwrap_err();
+        recording.file.lock().unwrap().file = Arc::new(File::options().append(true).open(&path).unwrap());
+        recording.append(b"{}\n").unwrap_err();
+        assert_eq!(files::read_text(&path).unwrap(), "{}\n");
+    }
+
+    #[test]
+    fn lines_of_many_threads_are_whole_and_durable_when_they_return() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.jsonl");
+        let recording = Recording::open(&path).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..16 {
+                let recording = &recording;
+                scope.spawn(move || {
+                    for number in 0..20 {
+                        recording.append(format!("{{\"line\":\"{thread}.{number}\"}}\n").as_bytes()).unwrap();
+                        let written = recording.file.lock().unwrap();
+                        assert!(written.durable > 0 && written.durable <= written.lines);
+                    }
+                });
+            }
+        });
+        let text = files::read_text(&path).unwrap();
+        assert_eq!(text.lines().count(), 320);
+        assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
+    }
+
+    #[test]
+    fn only_a_file_can_hold_a_recording() {
+        for path in [Path::new("/dev/null"), Path::new("/")] {
+            let error = Recording::open(path).unwrap_err();
+            assert_eq!(error.kind(), crate::ground::error::Kind::Usage, "{error}");
+        }
     }
 }

@@ -158,17 +158,3 @@ fn a_file_that_is_no_recording_is_refused_by_line() {
     std::fs::write(&path, agent).unwrap();
     assert!(Replay::open(&path).unwrap().models().is_empty());
 }
-
-#[test]
-fn an_answer_that_cannot_be_written_is_not_used() {
-    // Every write to it fails as on a full disk.
-    let full = Path::new("/dev/full");
-    let server = Server::script([answer("paid")]);
-    let world = World::new();
-    let http = Arc::new(world.http(&format!("openai:m@{}", server.url())));
-    let Ok(recording) = Recording::open(full) else {
-        return;
-    };
-    let client = world.client_of(Arc::new(Recorder::new(http, recording, Vec::new())));
-    assert_eq!(client.chat(&ask("hi")).unwrap_err().why, Why::Unkept);
-}
