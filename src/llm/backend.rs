@@ -102,7 +102,7 @@ impl Attempt<'_> {
     /// The attempt failed. Where its reply was lost it counts as all that it could take, since it may be billed.
     pub fn failed(self, failure: &Failure) {
         let price = self.meter.price;
-        let used = failure.usage.as_ref();
+        let used = failure.usage.as_deref();
         self.meter.ledger.count(self.meter.account, |sums| sums.failure(used, failure.lost, price.as_ref()));
         match used {
             Some(used) => self.hold.settle(Some(used.usage.tokens()), money(used, price.as_ref())),

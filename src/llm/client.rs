@@ -138,7 +138,7 @@ impl Client {
             Err(problem) => Err(Failure {
                 text: Some(reply.text),
                 // A model's fault, paid or not: never taken for the provider's.
-                usage: Some(reply.usage.unwrap_or_default()),
+                usage: Some(Box::new(reply.usage.unwrap_or_default())),
                 ..Failure::new(Why::Malformed, problem)
             }),
         })

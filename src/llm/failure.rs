@@ -51,7 +51,7 @@ pub struct Failure {
     pub text: Option<String>,
     /// The tokens that the call took all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Used>,
+    pub usage: Option<Box<Used>>,
     /// Whether the request went out and its reply was lost: the provider may bill what we never saw.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
@@ -161,7 +161,7 @@ mod tests {
         let all = [Why::Outage, Why::Busy, Why::Timeout, Why::Malformed, Why::CutOff, Why::Refused, Why::Rejected];
         let passing = all.map(|why| Failure::new(why, "x").is_passing());
         assert_eq!(passing, [true, true, true, true, false, false, false]);
-        let answered = Failure { usage: Some(Used::default()), ..Failure::new(Why::Malformed, "x") };
+        let answered = Failure { usage: Some(Box::default()), ..Failure::new(Why::Malformed, "x") };
         assert!(!answered.is_passing() && !answered.is_providers());
         assert!(Failure::new(Why::Rejected, "x").is_providers());
     }

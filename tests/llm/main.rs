@@ -1,5 +1,7 @@
 //! Models over HTTP against servers that misbehave in every way, scripted call by call.
 
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on fails")]
+
 mod answers;
 mod budgets;
 mod deadlines;

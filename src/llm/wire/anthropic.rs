@@ -112,7 +112,9 @@ pub(super) fn decode(body: &Value) -> Result<Reply, Failure> {
         Some(tool_call(n, block.get("id").and_then(Value::as_str), name, block.get("input")))
     });
     let calls = with_own_ids(calls.collect());
-    let failed = |why, what: &str| Err(Failure { usage, text: Some(text.clone()), ..Failure::new(why, what) });
+    let failed = |why, what: &str| {
+        Err(Failure { usage: usage.map(Box::new), text: Some(text.clone()), ..Failure::new(why, what) })
+    };
     let stop = match body.get("stop_reason").and_then(Value::as_str) {
         Some("max_tokens") => return failed(Why::CutOff, "the answer was cut off at its limit of tokens"),
         Some("model_context_window_exceeded") => {

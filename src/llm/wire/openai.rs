@@ -89,7 +89,8 @@ pub(super) fn decode(body: &Value) -> Result<Reply, Failure> {
     let message = choice.get("message").filter(|message| message.is_object());
     let message = message.ok_or_else(|| misshapen("its choice has no message", body))?;
     let text = text_of(message.get("content")).ok_or_else(|| misshapen("its content is no text", body))?;
-    let failed = |why, what: String| Failure { usage, text: Some(text.clone()), ..Failure::new(why, what) };
+    let failed =
+        |why, what: String| Failure { usage: usage.map(Box::new), text: Some(text.clone()), ..Failure::new(why, what) };
     if let Some(refusal) = message.get("refusal").and_then(Value::as_str).filter(|text| !text.is_empty()) {
         let why = crate::ground::text::first_line(refusal, 200);
         return Err(failed(Why::Refused, format!("the model refused: {why}")));
