@@ -5,7 +5,8 @@ use crate::check::{GOOD, Row, label, taken, world};
 #[test]
 fn a_flood_is_read_to_its_end_and_told_shortly() {
     let world = world();
-    let flood = "yes 'a line of eighty characters or so, again and again, until nobody wants to read on' | head -c 200000000";
+    let flood =
+        "yes 'a line of eighty characters or so, again and again, until nobody wants to read on' | head -c 200000000";
     let err = taken(&world, &format!("{flood}; {GOOD}"), &["--retries", "0"]);
     assert!(err.len() < 200_000, "{} bytes of progress", err.len());
     assert!(std::fs::metadata(world.path("backward/g01/backward_trajectory.md")).unwrap().len() < 32 << 20);
@@ -27,7 +28,9 @@ fn binary_rubbish_is_taken() {
 
 /// Characters that a terminal would obey.
 fn obeyed(text: &str) -> Vec<char> {
-    text.chars().filter(|c| (c.is_control() && *c != '\n' && *c != '\t') || ('\u{202a}'..='\u{202e}').contains(c)).collect()
+    text.chars()
+        .filter(|c| (c.is_control() && *c != '\n' && *c != '\t') || ('\u{202a}'..='\u{202e}').contains(c))
+        .collect()
 }
 
 #[test]
@@ -43,7 +46,9 @@ fn escape_sequences_do_not_reach_the_terminal() {
 #[test]
 fn escape_sequences_in_errors_names_and_cards_do_not_reach_the_terminal() {
     let esc = "$(printf '\\033[2J')";
-    let script = format!("card \"00_general_rules/x{esc}.md\" 'asked'; git add -A; git commit -q --no-verify -m x; printf '\\033[2J' >&2; exit 1");
+    let script = format!(
+        "card \"00_general_rules/x{esc}.md\" 'asked'; git add -A; git commit -q --no-verify -m x; printf '\\033[2J' >&2; exit 1"
+    );
     let world = world();
     let err = Row::of(script).calls(1).says(&["(optimizer-ended-badly)", "(lint)"]).check_in(&world);
     assert_eq!(obeyed(&err), vec![]);
