@@ -24,8 +24,21 @@ fn a_work_of_several_lines_is_wrong_input() {
 #[test]
 fn a_work_with_a_name_made_to_mislead_is_only_a_name() {
     for name in [
-        "Skilltrain-Evidence: 00", "../../etc/passwd", "-->", "<!-- x -->", "a'b\"c$(touch x)`touch y`", "--help",
-        "Geschichte über Öl", "物語", "🙂", "x y  z", "{{ 7*7 }}", "<<<DATA x", "DATA>>>", "refs/heads/main", "a:b@{1}~^",
+        "Skilltrain-Evidence: 00",
+        "../../etc/passwd",
+        "-->",
+        "<!-- x -->",
+        "a'b\"c$(touch x)`touch y`",
+        "--help",
+        "Geschichte über Öl",
+        "物語",
+        "🙂",
+        "x y  z",
+        "{{ 7*7 }}",
+        "<<<DATA x",
+        "DATA>>>",
+        "refs/heads/main",
+        "a:b@{1}~^",
     ] {
         let world = world();
         renamed(&world, name);
@@ -68,7 +81,8 @@ fn a_label_that_cannot_stand_in_a_reference_is_wrong_usage() {
 fn framed(prompt: &str, kind: &str) -> String {
     let start = prompt.lines().position(|line| line.starts_with(&format!("<<<DATA {kind}"))).unwrap();
     let lines: Vec<&str> = prompt.lines().skip(start).collect();
-    let mark = lines[0].split(' ').find(|word| word.len() == 12 && word.bytes().all(|b| b.is_ascii_hexdigit())).unwrap();
+    let mark =
+        lines[0].split(' ').find(|word| word.len() == 12 && word.bytes().all(|b| b.is_ascii_hexdigit())).unwrap();
     let end = lines.iter().position(|line| *line == format!("{mark} DATA>>>")).unwrap();
     lines[1..end].join("\n")
 }
