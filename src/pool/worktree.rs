@@ -37,13 +37,17 @@ impl Pool {
         Ok(lines)
     }
 
-    /// Moves the branch to `after` and brings the pool's files along; killed in between, `settle` goes on.
-    pub fn move_to(&self, before: Oid, after: Oid, why: &str) -> Result<()> {
+    /// Moves the branch to `after` and brings the pool's files along; killed in between, `settle` goes on. Gives the
+    /// paths that were left alone because somebody changed them.
+    ///
+    /// Errors, kind `Failed`: the branch is no longer at `before`, or the pool was switched to another one.
+    pub fn move_to(&self, before: Oid, after: Oid, why: &str) -> Result<Vec<String>> {
+        self.check_branch()?;
         let note = Move { before: before.to_string(), after: after.to_string() };
         files::write_json(&self.move_file(), &note)?;
         self.advance(before, after, why)?;
         crate::ground::crash::point("branch-moved");
-        self.settle().map(drop)
+        self.settle()
     }
 
     /// Finishes a move that was interrupted. Gives the paths that it left alone because somebody changed them.
@@ -78,7 +82,7 @@ impl Pool {
             }
             self.write_out(path, *new)?;
         }
-        self.update_index(&changes, &left)?;
+        self.update_index(&changes, &old, &left)?;
         Ok(left)
     }
 
@@ -111,18 +115,25 @@ impl Pool {
         }
     }
 
-    fn update_index(&self, changes: &Changes, left: &[String]) -> Result<()> {
+    /// Brings the index along, also for a file that was left alone: otherwise it would hold the old card as if somebody
+    /// had staged the step's undoing. What somebody did stage stays.
+    fn update_index(&self, changes: &Changes, old: &Files, left: &[String]) -> Result<()> {
         let fail = |error| {
             wrap(error, "the step is committed, but the pool's index could not follow")
                 .hint("`git -C POOL reset` brings it up to date")
         };
         let mut index = self.repo.index().map_err(fail)?;
         index.read(true).map_err(fail)?;
-        for (path, entry) in changes.iter().filter(|(path, _)| !left.contains(path)) {
+        for (path, entry) in changes {
+            let staged = index.get_path(Path::new(path), 0).map(|entry| entry.id);
+            if staged != old.get(path).map(|entry| entry.id) {
+                continue;
+            }
             match entry {
                 None => index.remove(Path::new(path), 0).map_err(fail)?,
                 Some(entry) => {
-                    let data = std::fs::symlink_metadata(self.root().join(path)).ok();
+                    let place = self.root().join(path);
+                    let data = if left.contains(path) { None } else { std::fs::symlink_metadata(place).ok() };
                     index.add(&index_entry(path, *entry, data.as_ref())).map_err(fail)?;
                 }
             }
