@@ -11,7 +11,12 @@ fn doing_nothing_is_told_then_tried_afresh_then_given_up() {
             .args(&["--retries", retries])
             .attempts(attempts)
             .calls(2 * attempts)
-            .says(&["(no-commit)", "git commit --allow-empty", "the pool is as it was; run the same command", "giving up"])
+            .says(&[
+                "(no-commit)",
+                "git commit --allow-empty",
+                "the pool is as it was; run the same command",
+                "giving up",
+            ])
             .keeps_nothing()
             .check();
         let repair = world.read("backward/g01/repair_prompt_attempt1.md");
@@ -78,7 +83,8 @@ fn a_commit_that_leaves_a_changed_card_is_rolled_back() {
 #[test]
 fn two_commits_become_one_with_our_message() {
     let world = world();
-    let script = format!("card {NEW} 'asked for a name'; commit 'one'; card 00_general_rules/a.md 'asked for a'; commit 'two'");
+    let script =
+        format!("card {NEW} 'asked for a name'; commit 'one'; card 00_general_rules/a.md 'asked for a'; commit 'two'");
     taken(&world, &script, &[]);
     assert_eq!(world.calls(), 1);
     assert_eq!(touched(&world), ["00_general_rules/a.md", NEW]);

@@ -56,7 +56,8 @@ fn the_repair_turn_has_its_hook_back() {
     let world = world();
     let script = format!(
         "if [ $CALL = 1 ]; then rm -f .git/hooks/pre-commit; git config core.hooksPath /nowhere; {HOLLOW}; commit; \
-         else git commit -q --allow-empty -m again || echo stopped > \"$ROOT/stopped\"; card {NEW} 'asked'; commit; fi"
+         else sed 's/asked/asked again/' {NEW} > 01_craft_elements/two.md; commit || echo stopped > \"$ROOT/stopped\"; \
+         card {NEW} 'asked'; card 01_craft_elements/two.md 'asked twice'; commit; fi"
     );
     taken(&world, &script, &["--retries", "0"]);
     assert!(world.path("stopped").is_file(), "the hook did not run");
@@ -91,9 +92,7 @@ fn the_profile_may_not_be_edited() {
 #[test]
 fn a_laxer_profile_does_not_let_a_bad_card_through() {
     let long = "i=0; while [ $i -lt 60 ]; do echo '- Say it once.' >> 01_craft_elements/new.md; i=$((i+1)); done";
-    Row::of(format!(
-        "card {NEW} asked; {long}; sed -i 's/max_lines = 50/max_lines = 5000/' .skilltrain.toml; commit"
-    ))
-    .says(&["(only-cards)", "(lint)", "50"])
-    .check();
+    Row::of(format!("card {NEW} asked; {long}; sed -i 's/max_lines = 50/max_lines = 5000/' .skilltrain.toml; commit"))
+        .says(&["(only-cards)", "(lint)", "50"])
+        .check();
 }
