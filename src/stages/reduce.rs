@@ -22,7 +22,8 @@ pub struct Group<'a> {
 /// Errors: kind `Unreachable` when the model could not be used, `Failed` when it gave no report that names every
 /// work, `Interrupted`.
 pub fn reduce(optimizer: &dyn Optimizer, group: &Group<'_>, retries: usize, host: &Host<'_>) -> Result<Turn> {
-    let mut recalled = optimizer.recall(&group.desk, &group.desk.folder)?.filter(|turn| turn.outcome == Outcome::Done);
+    let mut recalled =
+        optimizer.recall(&group.desk, &group.desk.folder, None)?.filter(|turn| turn.outcome == Outcome::Done);
     let mut tries = 0;
     loop {
         host.cancel.check()?;

@@ -4,7 +4,7 @@ use crate::batch::Evidence;
 use crate::ground::crash;
 use crate::ground::error::{Error, Result};
 use crate::ground::files;
-use crate::optimizer::{BackwardTask, Desk, Outcome, Repair, Turn};
+use crate::optimizer::{BackwardTask, Desk, Outcome, Repair, Session, Turn};
 use crate::pool::card::Card;
 use crate::pool::checkout::{Checkout, Edited};
 use crate::pool::history::Record;
@@ -56,7 +56,7 @@ impl Setting<'_> {
     pub fn run(&self, checkout: &Checkout, attempt: usize, resumed: bool) -> Result<Option<Attempted>> {
         let first = self.desk("backward");
         let repairing = self.dir.file("repair_prompt.md").exists();
-        let turn = match self.recall(&first, checkout, resumed)? {
+        let turn = match self.recall(&first, checkout, None, resumed)? {
             Some(turn) => turn,
             None if resumed => return Ok(None),
             None => self.turn(first, checkout, None)?,
@@ -79,7 +79,7 @@ impl Setting<'_> {
         }
         let second = self.desk("repair");
         let session = turn.session.clone();
-        let repaired = match self.recall(&second, checkout, resumed)? {
+        let repaired = match self.recall(&second, checkout, session.as_ref(), resumed)? {
             Some(repaired) => repaired,
             None => self.turn(second, checkout, Some(Repair { problems: &problems, session: session.as_ref() }))?,
         };
@@ -99,11 +99,17 @@ impl Setting<'_> {
         Desk { folder: self.dir.path().to_owned(), stem, private: self.dir.private(), hold: self.dir.hold() }
     }
 
-    fn recall(&self, desk: &Desk, checkout: &Checkout, resumed: bool) -> Result<Option<Turn>> {
+    fn recall(
+        &self,
+        desk: &Desk,
+        checkout: &Checkout,
+        session: Option<&Session>,
+        resumed: bool,
+    ) -> Result<Option<Turn>> {
         if !resumed {
             return Ok(None);
         }
-        let turn = self.context.optimizer.recall(desk, checkout.folder())?;
+        let turn = self.context.optimizer.recall(desk, checkout.folder(), session)?;
         Ok(turn.filter(|turn| turn.outcome != Outcome::Cancelled))
     }
 
@@ -125,6 +131,7 @@ impl Setting<'_> {
             repair,
         };
         let turn = self.context.with_host(&self.group.label, |host| self.context.optimizer.backward(&task, host))?;
+        self.context.tell_containment(&turn);
         if turn.outcome == Outcome::Cancelled {
             return Err(Error::interrupted());
         }
@@ -142,6 +149,7 @@ impl Setting<'_> {
         files::write(&self.dir.file("lint_report.txt"), if report.is_empty() { "no problems\n" } else { &report })?;
         let findings = guard::judge(&Exhibit {
             outcome: &turn.outcome,
+            denied: &turn.denied,
             edited: &edited,
             problems: &problems,
             copied: &self.copied(checkout, &edited)?,
@@ -154,10 +162,10 @@ impl Setting<'_> {
 
     fn copied(&self, checkout: &Checkout, edited: &Edited) -> Result<Vec<String>> {
         let mut lines = Vec::new();
-        let before: String = self.cards.iter().map(|card| format!("{}\n{}\n", card.description, card.body)).collect();
+        let old = || self.cards.iter().flat_map(|card| [card.description.as_str(), card.body.as_str()]);
         for (path, _) in edited.changes.iter().filter(|(_, new)| new.is_some()) {
             let text = String::from_utf8_lossy(&checkout.read(path)?).into_owned();
-            if let Some(copied) = self.quoted.find(&before, &text) {
+            if let Some(copied) = self.quoted.find(&text, old) {
                 lines.push(format!(
                     "{path}:{}: a passage stands word for word in the evidence of {}: \"{} …\"; say it in words of its own, \
                      as a rule",

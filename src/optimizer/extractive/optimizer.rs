@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Change, Plan, plan, reduce};
 use crate::ground::error::Result;
 use crate::ground::files;
-use crate::optimizer::{BackwardTask, Desk, Host, Optimizer, ReduceTask, Turn};
+use crate::optimizer::{BackwardTask, Desk, Host, Optimizer, ReduceTask, Session, Turn};
 use crate::pool::card::{self, Card};
 use crate::pool::commit::Author;
 use crate::pool::folder::StatCache;
@@ -61,7 +61,7 @@ impl Optimizer for Extractive {
     }
 
     /// Running it again costs nothing, so nothing is recalled.
-    fn recall(&self, _desk: &Desk, _checkout: &Path) -> Result<Option<Turn>> {
+    fn recall(&self, _desk: &Desk, _checkout: &Path, _resumed: Option<&Session>) -> Result<Option<Turn>> {
         Ok(None)
     }
 }
