@@ -70,13 +70,13 @@ impl Optimizer for AgentOptimizer {
         };
         let mut readable: Vec<PathBuf> =
             task.samples.iter().flat_map(|sample| sample.files().map(Path::to_owned)).collect();
-        readable.push(task.checkout.borrowed_objects().to_owned());
+        readable.extend(task.checkout.borrowed_objects().iter().cloned());
         let turn = turn(&task.desk, task.checkout.folder(), readable, session.cloned());
         self.run(turn, &task.desk, &text, host)
     }
 
-    fn recall(&self, desk: &Desk, checkout: &Path) -> Result<Option<Turn>> {
-        let turn = turn(desk, checkout, Vec::new(), None);
+    fn recall(&self, desk: &Desk, checkout: &Path, session: Option<&Session>) -> Result<Option<Turn>> {
+        let turn = turn(desk, checkout, Vec::new(), session.cloned());
         Ok(agent::recall_turn(self.client.as_ref(), &turn)?.map(finished))
     }
 }
