@@ -194,6 +194,6 @@ pub trait Optimizer: Sync + Send {
     fn backward(&self, task: &BackwardTask<'_>, host: &Host<'_>) -> Result<Turn>;
 
     /// What a call that ended before this process began has left on disk; none when it did not end. A call that is
-    /// recalled is not paid again.
-    fn recall(&self, desk: &Desk, checkout: &Path) -> Result<Option<Turn>>;
+    /// recalled is not paid again. `session` is the one that the call went on with.
+    fn recall(&self, desk: &Desk, checkout: &Path, session: Option<&Session>) -> Result<Option<Turn>>;
 }

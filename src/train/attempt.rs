@@ -1,5 +1,6 @@
 //! One attempt: a first turn, and a repair turn in the same session when a guard did not let it pass.
 
+use crate::agent::Session;
 use crate::batch::Evidence;
 use crate::ground::crash;
 use crate::ground::error::{Error, Result};
@@ -56,7 +57,7 @@ impl Setting<'_> {
     pub fn run(&self, checkout: &Checkout, attempt: usize, resumed: bool) -> Result<Option<Attempted>> {
         let first = self.desk("backward");
         let repairing = self.dir.file("repair_prompt.md").exists();
-        let turn = match self.recall(&first, checkout, resumed)? {
+        let turn = match self.recall(&first, checkout, resumed, None)? {
             Some(turn) => turn,
             None if resumed => return Ok(None),
             None => self.turn(first, checkout, None)?,
@@ -79,16 +80,24 @@ impl Setting<'_> {
         }
         let second = self.desk("repair");
         let session = turn.session.clone();
-        let repaired = match self.recall(&second, checkout, resumed)? {
+        let repaired = match self.recall(&second, checkout, resumed, session.as_ref())? {
             Some(repaired) => repaired,
-            None => self.turn(second, checkout, Some(Repair { problems: &problems, session: session.as_ref() }))?,
+            None => {
+                checkout.unlock()?;
+                self.turn(second, checkout, Some(Repair { problems: &problems, session: session.as_ref() }))?
+            }
         };
         crash::point("repair-ended");
         let (edited, findings) = self.judge(checkout, &repaired)?;
         let mut reads = turn.reads;
         reads.extend(repaired.reads.iter().filter(|path| !reads.contains(path)).cloned().collect::<Vec<_>>());
         let trajectory = format!("{}\n{}", turn.trajectory, repaired.trajectory);
-        Ok(Some(Attempted { turn: Turn { reads, trajectory, ..repaired }, edited, findings }))
+        // One of them that does not tell leaves the sum unknown.
+        let usage = turn.usage.zip(repaired.usage).map(|(mut sum, second)| {
+            sum += second;
+            sum
+        });
+        Ok(Some(Attempted { turn: Turn { reads, trajectory, usage, ..repaired }, edited, findings }))
     }
 
     fn can_repair(&self, turn: &Turn) -> bool {
@@ -99,11 +108,17 @@ impl Setting<'_> {
         Desk { folder: self.dir.path().to_owned(), stem, private: self.dir.private(), hold: self.dir.hold() }
     }
 
-    fn recall(&self, desk: &Desk, checkout: &Checkout, resumed: bool) -> Result<Option<Turn>> {
+    fn recall(
+        &self,
+        desk: &Desk,
+        checkout: &Checkout,
+        resumed: bool,
+        session: Option<&Session>,
+    ) -> Result<Option<Turn>> {
         if !resumed {
             return Ok(None);
         }
-        let turn = self.context.optimizer.recall(desk, checkout.folder())?;
+        let turn = self.context.optimizer.recall(desk, checkout.folder(), session)?;
         Ok(turn.filter(|turn| turn.outcome != Outcome::Cancelled))
     }
 

@@ -5,6 +5,8 @@ use std::path::Path;
 use super::{Change, Plan, plan, reduce};
 use crate::ground::error::Result;
 use crate::ground::files;
+
+use crate::agent::Session;
 use crate::optimizer::{BackwardTask, Desk, Host, Optimizer, ReduceTask, Turn};
 use crate::pool::commit::Author;
 use crate::pool::folder::StatCache;
@@ -43,7 +45,7 @@ impl Optimizer for Extractive {
     }
 
     /// Running it again costs nothing, so nothing is recalled.
-    fn recall(&self, _desk: &Desk, _checkout: &Path) -> Result<Option<Turn>> {
+    fn recall(&self, _desk: &Desk, _checkout: &Path, _session: Option<&Session>) -> Result<Option<Turn>> {
         Ok(None)
     }
 }
