@@ -20,7 +20,7 @@ const INSTALL: &str = "install it with `npm install -g @openai/codex`, or choose
 
 /// Settings of every turn: what is not needed is neither offered to the model nor paid for with each request.
 /// A name that a version does not know only makes it say so.
-const SETTINGS: [&str; 8] = [
+const SETTINGS: [&str; 9] = [
     "approval_policy=\"never\"",
     "check_for_update_on_startup=false",
     "analytics.enabled=false",
@@ -29,6 +29,7 @@ const SETTINGS: [&str; 8] = [
     "features.goals=false",
     "features.apps=false",
     "features.plugins=false",
+    "features.daemon_auto_start=false",
 ];
 
 /// The same for an optimizer, to which instructions and skills in the pool are data.
@@ -69,7 +70,8 @@ impl Client for Codex {
             None => false,
         };
         let variables = variables(env, turn, &home, &settings, logged_in);
-        Ok(Launch { program, args: self.arguments(turn, inside), variables, readable, secrets: vec![login] })
+        let args = self.arguments(turn, inside, settings.keys());
+        Ok(Launch { program, args, variables, readable, secrets: vec![login] })
     }
 
     fn reader(&self) -> Box<dyn Reader> {
@@ -95,7 +97,7 @@ impl Client for Codex {
 }
 
 impl Codex {
-    fn arguments(&self, turn: &Turn, inside: bool) -> Vec<OsString> {
+    fn arguments(&self, turn: &Turn, inside: bool, keys: &[String]) -> Vec<OsString> {
         let mut args: Vec<String> = vec!["exec".into()];
         if turn.resume.is_some() {
             args.push("resume".into());
@@ -105,6 +107,11 @@ impl Codex {
             args.extend(["-m".into(), model.clone()]);
         }
         let mut settings: Vec<String> = SETTINGS.map(String::from).into();
+        // Keys stay with the client: its shell commands do not get them. Its own list of patterns, if it were used,
+        // would take `GIT_CONFIG_KEY_0` for a secret.
+        let secrets = keys.iter().map(String::as_str).chain(["CODEX_API_KEY", "OPENAI_API_KEY"]);
+        let secrets = toml::Value::Array(secrets.map(|name| toml::Value::String(name.to_owned())).collect());
+        settings.push(format!("shell_environment_policy.exclude={secrets}"));
         if !turn.skills {
             settings.extend(NO_SKILLS.map(String::from));
         }
@@ -204,7 +211,7 @@ mod tests {
         let mut turn = Turn::in_folder("/o ut".as_ref());
         let codex = Codex { model: Some("gpt-5".into()) };
         let joined = |turn: &Turn, inside| {
-            let args = codex.arguments(turn, inside);
+            let args = codex.arguments(turn, inside, &[]);
             args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
         };
         assert!(joined(&turn, true).starts_with("exec --json --skip-git-repo-check -m gpt-5 --dangerously-bypass"));

@@ -1,9 +1,12 @@
 //! Which files a shell command shows to whoever runs it, from its text (and, for searches, its output).
 
+mod finders;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::globs;
+use super::programs::{Arg, reader};
 use super::reads::{Place, join};
 use super::shell::{self, Part, Token, Word};
 
@@ -27,15 +30,6 @@ pub(super) fn read_by(text: &str, folder: &Path, said: &Said) -> (Vec<Place>, Pa
     let mut run = Run { folder: folder.to_owned(), variables: HashMap::new(), places: Vec::new(), said };
     run.script(text, 0, said.succeeded);
     (run.places, run.folder)
-}
-
-/// An argument of a command, expanded.
-#[derive(Debug, Clone)]
-enum Arg {
-    /// A pattern in which quoted special characters are escaped.
-    Text(String),
-    /// Output of another command that lists files.
-    Place(Place),
 }
 
 struct Run<'a> {
@@ -229,113 +223,6 @@ impl Run<'_> {
         }
     }
 
-    fn xargs(&mut self, args: &[Arg], piped: Vec<Place>) -> Vec<Place> {
-        let inner = args.iter().map(Arg::plain).find(|name| reader(name).is_some());
-        if inner.is_some() {
-            self.places.extend(piped);
-        }
-        Vec::new()
-    }
-
-    fn find(&mut self, name: &str, args: &[Arg]) -> Vec<Place> {
-        if name != "find" {
-            return Vec::new();
-        }
-        let texts: Vec<String> = args.iter().map(Arg::plain).collect();
-        let after = |flag: &'static str| {
-            texts.iter().zip(args.iter().skip(1)).filter(move |(text, _)| *text == flag).map(|(_, arg)| arg)
-        };
-        // The pattern is quoted, so that its characters stand escaped: they are special to find all the same.
-        let names: Vec<String> = after("-name").chain(after("-iname")).map(Arg::plain).collect();
-        let starts = texts.iter().take_while(|text| !text.starts_with('-') && *text != "(" && *text != "!");
-        let mut folders: Vec<PathBuf> = starts.map(|start| join(&self.folder, start)).collect();
-        if folders.is_empty() {
-            folders.push(self.folder.clone());
-        }
-        let found: Vec<Place> =
-            folders.into_iter().map(|folder| Place::Below { folder, names: names.clone() }).collect();
-        if after("-exec").chain(after("-execdir")).any(|program| reader(&program.plain()).is_some()) {
-            self.places.extend(found.iter().cloned());
-        }
-        found
-    }
-
-    fn git(&mut self, args: &[Arg], sure: bool) -> Vec<Place> {
-        let mut folder = self.folder.clone();
-        let mut rest = args.iter();
-        let command = loop {
-            let Some(arg) = rest.next() else {
-                return Vec::new();
-            };
-            match arg.plain().as_str() {
-                "-C" => folder = join(&folder, rest.next().map(Arg::plain).unwrap_or_default()),
-                "-c" => drop(rest.next()),
-                text if text.starts_with('-') => {}
-                text => break text.to_owned(),
-            }
-        };
-        match command.as_str() {
-            "show" | "cat-file" => {
-                for arg in rest.map(Arg::plain).filter(|arg| !arg.starts_with('-')) {
-                    let Some((_, path)) = arg.split_once(':').filter(|(_, path)| !path.is_empty()) else {
-                        continue;
-                    };
-                    let from = if path.starts_with('.') { folder.clone() } else { top(&folder) };
-                    self.places.push(Place::File { path: join(&from, path), sure });
-                }
-            }
-            "grep" => self.shown(&folder),
-            "ls-files" => {
-                let names = rest.filter(|arg| !arg.is_option()).map(Arg::plain).collect();
-                return vec![Place::Below { folder, names }];
-            }
-            _ => {}
-        }
-        Vec::new()
-    }
-
-    /// A search reads the one file that it is given; of several, those whose lines it shows.
-    fn search(&mut self, name: &str, args: &[Arg], sure: bool) {
-        let silent = |text: &str| {
-            matches!(text, "--files-with-matches" | "--files-without-match" | "--count" | "--files" | "--quiet")
-                || text.starts_with('-') && !text.starts_with("--") && text.contains(['l', 'L', 'c', 'q'])
-        };
-        if args.iter().any(|arg| silent(&arg.plain())) {
-            return;
-        }
-        let reader =
-            Reader { skip: 1, script: &["-e", "-f", "--regexp", "--file"], valued: SEARCH_VALUES, edits: false };
-        let operands = reader.operands(args);
-        let recursive = args.iter().map(Arg::plain).any(|text| {
-            text == "--recursive" || text.starts_with('-') && !text.starts_with("--") && text.contains(['r', 'R'])
-        });
-        match operands.as_slice() {
-            [Arg::Text(one)] if !globs::is_glob(one) && !recursive => {
-                if let Some(Place::File { path, .. }) = self.place(&operands[0], sure) {
-                    let is_folder = path.is_dir();
-                    self.places.push(Place::File { path, sure });
-                    if is_folder {
-                        self.shown(&self.folder.clone());
-                    }
-                }
-            }
-            [] if !recursive && name.ends_with("grep") => {}
-            _ => self.shown(&self.folder.clone()),
-        }
-    }
-
-    /// The files that lines of the output name before a colon.
-    fn shown(&mut self, folder: &Path) {
-        let mut last = "";
-        for line in self.said.output.lines().take(20_000) {
-            let name = line.split(':').next().unwrap_or_default();
-            if name.len() < line.len() && !name.is_empty() && name.len() < 4_096 && name != last {
-                self.places.push(Place::File { path: join(folder, name), sure: false });
-                last = name;
-            }
-        }
-    }
-
     fn operands(&mut self, args: &[Arg], sure: bool) {
         let places: Vec<Place> = args.iter().filter_map(|arg| self.place(arg, sure)).collect();
         self.places.extend(places);
@@ -356,86 +243,6 @@ impl Run<'_> {
     }
 }
 
-impl Arg {
-    fn text(&self) -> Option<&str> {
-        match self {
-            Arg::Text(text) => Some(text),
-            Arg::Place(_) => None,
-        }
-    }
-
-    fn plain(&self) -> String {
-        self.text().map(globs::unescape).unwrap_or_default()
-    }
-
-    fn is_option(&self) -> bool {
-        self.text().is_some_and(|text| text.starts_with('-') && text.len() > 1)
-    }
-}
-
 fn is_empty(part: &Part) -> bool {
     matches!(part, Part::Text { text, .. } if text.is_empty())
-}
-
-/// The folder whose `.git` a folder belongs to.
-fn top(folder: &Path) -> PathBuf {
-    folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder).to_owned()
-}
-
-/// How a program names the files that it shows.
-struct Reader {
-    /// Operands before the files: a script, a pattern.
-    skip: usize,
-    /// Options that give the script, so that all operands are files.
-    script: &'static [&'static str],
-    /// Options that take a value.
-    valued: &'static [&'static str],
-    /// Whether `-i` edits the files instead of showing them.
-    edits: bool,
-}
-
-const SEARCH_VALUES: &[&str] = &["-A", "-B", "-C", "-m", "-g", "-t", "-T", "-d", "--glob", "--type", "--max-count"];
-
-fn reader(name: &str) -> Option<Reader> {
-    let plain = |valued| Reader { skip: 0, script: &[], valued, edits: false };
-    Some(match name.rsplit('/').next().unwrap_or(name) {
-        "cat" | "less" | "more" | "bat" | "batcat" | "tac" | "strings" | "diff" | "fold" | "fmt" | "rev" => plain(&[]),
-        "head" | "tail" => plain(&["-n", "-c", "--lines", "--bytes"]),
-        "nl" => plain(&["-b", "-f", "-h", "-i", "-l", "-n", "-s", "-v", "-w"]),
-        "cut" | "sort" | "column" | "paste" => plain(&["-d", "-f", "-c", "-b", "-k", "-t", "-o", "-s"]),
-        "uniq" | "xxd" | "od" | "hexdump" => plain(&["-f", "-s", "-w", "-l", "-c", "-n", "-t", "-A", "-N"]),
-        "sed" => Reader { skip: 1, script: &["-e", "-f", "--expression", "--file"], valued: &["-l"], edits: true },
-        "awk" | "gawk" | "mawk" => Reader { skip: 1, script: &["-f", "--file"], valued: &["-v", "-F"], edits: false },
-        "jq" | "yq" => Reader { skip: 1, script: &["-f"], valued: &["--indent"], edits: false },
-        _ => return None,
-    })
-}
-
-impl Reader {
-    fn operands(&self, args: &[Arg]) -> Vec<Arg> {
-        let (mut operands, mut skip, mut options) = (Vec::new(), self.skip, true);
-        let mut rest = args.iter();
-        while let Some(arg) = rest.next() {
-            let text = arg.plain();
-            match text.as_str() {
-                "--" if options => options = false,
-                // Edited in place: nothing is shown.
-                _ if options && self.edits && (text.starts_with("-i") || text == "--in-place") => {
-                    return Vec::new();
-                }
-                _ if options && arg.is_option() => {
-                    let name = text.split('=').next().unwrap_or_default();
-                    if self.script.contains(&name) {
-                        skip = 0;
-                    }
-                    if text == name && (self.script.contains(&name) || self.valued.contains(&name)) {
-                        rest.next();
-                    }
-                }
-                _ if skip > 0 => skip -= 1,
-                _ => operands.push(arg.clone()),
-            }
-        }
-        operands
-    }
 }

@@ -12,8 +12,11 @@ mod gather;
 mod globs;
 mod health;
 mod outcome;
+mod programs;
 mod reads;
 mod shell;
+#[cfg(test)]
+mod testing;
 mod turn;
 mod variables;
 

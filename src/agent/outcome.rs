@@ -42,6 +42,8 @@ pub(super) fn last_words(finished: &Finished) -> String {
     if tail.is_empty() { code } else { format!("{code}: {}", trajectory::clip(&tail, 2_000)) }
 }
 
+const REFUSED: &str = "the provider refused the request: check the model's name and the base URL";
+
 /// What to do about a provider's failure, from its HTTP status and the client's own words.
 pub(super) fn advice(status: Option<u64>, words: &str, login: &str) -> String {
     let low = words.to_lowercase();
@@ -53,7 +55,8 @@ pub(super) fn advice(status: Option<u64>, words: &str, login: &str) -> String {
         _ if any(&["connectionrefused", "unable to connect", "connection refused", "dns", "waiting for network"]) => {
             "check the network, the proxy and the base URL, then run the same command again"
         }
-        Some(400..=499) => "the provider refused the request: check the model's name and the base URL",
+        Some(400..=499) => REFUSED,
+        _ if any(&["invalid_request_error"]) => REFUSED,
         _ => "usually temporary: run the same command again later",
     };
     format!("{} ({what})", trajectory::clip(words.trim(), 1_000))

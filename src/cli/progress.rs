@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::report::steps;
-use crate::run::event::{Event, StepState};
+use crate::run::event::{Event, StepReport, StepState, spent};
 
 /// A reader of events.
 pub(super) struct Progress {
@@ -56,7 +55,7 @@ impl Progress {
             Event::StepDone { step } => {
                 self.finish(&step.label);
                 if step.state == StepState::Trained {
-                    let line = steps::one_line(step);
+                    let line = one_line(step);
                     self.say(&line);
                 }
             }
@@ -108,4 +107,13 @@ impl Progress {
         // Talk is worth nothing when nobody can hear it; the work goes on.
         self.bars.suspend(|| writeln!(std::io::stderr().lock(), "{text}").ok());
     }
+}
+
+/// A step on one line, told when it ends.
+fn one_line(step: &StepReport) -> String {
+    let counts =
+        [("+", step.created.len()), ("~", step.changed.len()), ("»", step.merged.len()), ("−", step.deleted.len())];
+    let counts: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(mark, n)| format!("{mark}{n}")).collect();
+    let cards = if counts.is_empty() { "no card changed".to_owned() } else { format!("{} cards", counts.join(" ")) };
+    format!("{} · {cards} · {} · {}", step.label, &step.after[..9], spent(std::slice::from_ref(step)))
 }

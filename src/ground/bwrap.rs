@@ -67,6 +67,8 @@ pub(super) fn wrapper(bwrap: &Path, view: &View) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec![bwrap.into()];
     words.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(Into::into));
     words.extend(["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent"].map(Into::into));
+    // Root would keep the right to make it all writable again.
+    words.extend(["--cap-drop", "ALL"].map(Into::into));
     let needed = with_hops(&view.needed);
     let (hidden, shown) = hide(&needed);
     for folder in hidden {

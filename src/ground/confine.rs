@@ -48,7 +48,10 @@ pub(super) fn apply(confine: &Confine) -> Result<(), String> {
             linux::restrict_edges().ok();
             Ok(())
         }
-        Confine::Writes(folders) => linux::restrict_writes(folders).map_err(|error| error.to_string()),
+        Confine::Writes(folders) => {
+            linux::restrict_writes(folders).map_err(|error| error.to_string())?;
+            linux::drop_capabilities().map_err(|error| error.to_string())
+        }
     }
 }
 
@@ -80,8 +83,10 @@ mod linux {
             .scope(Scope::from_all(ABI::V6))?
             .create()?
             .set_compatibility(CompatLevel::BestEffort);
+        // A device file made anywhere is a way to the whole disk.
+        let write = AccessFs::from_write(ABI::V9) & !(AccessFs::MakeBlock | AccessFs::MakeChar);
         for folder in folders {
-            rules = allow(rules, folder, AccessFs::from_write(ABI::V9))?;
+            rules = allow(rules, folder, write)?;
         }
         for device in DEVICES {
             rules = allow(rules, device, make_bitflags!(AccessFs::{WriteFile | Truncate | IoctlDev}))?;
@@ -90,6 +95,18 @@ mod linux {
             rules = allow(rules, socket, AccessFs::ResolveUnix.into())?;
         }
         rules.restrict_self().map(drop)
+    }
+
+    /// Gives up root's privileges, which reach past files: devices, modules, other processes' memory.
+    pub(super) fn drop_capabilities() -> std::io::Result<()> {
+        use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+        // Only root may do this, and only root needs it: a program that root starts gets back what is in this set.
+        for one in CapabilitySet::all().iter() {
+            rustix::thread::remove_capability_from_bounding_set(one).ok();
+        }
+        rustix::thread::clear_ambient_capability_set().ok();
+        let none = CapabilitySet::empty();
+        Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
     }
 
     /// Allows `access` beneath a path; a path that is not there needs no rule.

@@ -35,8 +35,8 @@ pub(super) struct Agent {
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Said {
-    /// The agent runs.
-    Started,
+    /// The sandbox is up; what comes next is the agent's doing.
+    Ready,
     /// It could not be started; why.
     NotStarted(String),
     /// It ended, and nothing that it started is left.
@@ -68,12 +68,12 @@ fn serve() -> std::io::Result<()> {
     tree::adopt_orphans();
     // A session of its own: no terminal can be reached, and nobody's Ctrl-C reaches it but ours.
     rustix::process::setsid().ok();
+    say(&mut socket, &Said::Ready)?;
     let started = confine::apply(&agent.confine)
         .map_err(|error| format!("the sandbox could not be set up: {error}"))
         .and_then(|()| start(&agent));
     match started {
         Ok(pid) => {
-            say(&mut socket, &Said::Started)?;
             let (sender, events) = channel();
             let news = sender.clone();
             tree::watch(move |what| drop(news.send(Event::News(what))));

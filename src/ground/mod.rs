@@ -14,6 +14,7 @@ pub mod text;
 
 mod bwrap;
 mod confine;
+mod hold;
 mod inside;
 mod pipes;
 mod tree;

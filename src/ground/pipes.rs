@@ -17,6 +17,8 @@ const CHUNK: usize = 64 << 10;
 const LARGEST_PIPE: usize = 1 << 20;
 /// Chunks' worth of lines that may wait for the reader: more would only be memory.
 const WAITING: usize = 2;
+/// Chunks' worth of lines that can still come once nobody writes any more.
+pub(super) const MOST_IN_FLIGHT: usize = LARGEST_PIPE / CHUNK + WAITING + 2;
 
 /// Both readers at work. Dropping `stop` ends them, even while someone holds the pipes open.
 pub(super) struct Readers {

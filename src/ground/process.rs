@@ -1,7 +1,6 @@
 //! Runs one outside program to its end, contained: whatever it started is gone before anything is read.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -12,16 +11,20 @@ use std::time::{Duration, Instant, SystemTime};
 use super::env::Env;
 use super::error::{AtPath as _, Error, Result};
 use super::inside::Agent;
-use super::pipes::Readers;
+use super::pipes::{self, Readers};
 use super::sandbox::{self, Plan};
 use super::signals::Cancel;
 use super::supervise::{self, KILL, STOP, Spec};
-use super::{digest, files, tree};
+use super::{digest, files, hold, tree};
+
+pub use super::hold::wait_until_free;
 
 /// How often a wish to stop is looked for.
 const TICK: Duration = Duration::from_millis(50);
 /// How long the pipes may stay open after the supervisor's end, when someone outside holds them.
 const DRAIN: Duration = Duration::from_secs(2);
+/// The longest time limit, which stands for none.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 /// How much longer than it should need the supervisor is given before it is ended itself.
 const HANGING: Duration = Duration::from_secs(5);
 
@@ -52,13 +55,14 @@ pub struct Job {
     pub cwd: PathBuf,
     /// The file that it reads as standard input; none is an empty one.
     pub stdin: Option<PathBuf>,
-    /// The only folders it may write to (besides `cwd`, when listed here).
+    /// The only folders it may write to; `cwd` is one only when listed. `/tmp` is writable, and private, under
+    /// bubblewrap alone: set `TMPDIR` to a folder listed here.
     pub writable: Vec<PathBuf>,
     /// Folders and files it must be able to read even when they lie where the sandbox hides things (`/tmp`).
     pub readable: Vec<PathBuf>,
     /// Containment wanted.
     pub sandbox: Sandbox,
-    /// Wall-clock time after which it is stopped.
+    /// Elapsed time after which it is stopped; time in which the machine sleeps does not count.
     pub timeout: Duration,
     /// Time between the polite signal and the end of everything.
     pub grace: Duration,
@@ -93,7 +97,7 @@ pub struct Finished {
     pub stderr: String,
     /// Wall-clock time.
     pub elapsed: Duration,
-    /// Processes that it had left running and that were ended for it.
+    /// Processes that it had left running and that were ended for it; 0 when it was itself killed at once.
     pub leftovers: usize,
     /// The containment that was in force: "bwrap", "landlock", "supervisor".
     pub sandbox: String,
@@ -135,7 +139,7 @@ pub fn run(env: &Env, job: &Job, cancel: &Cancel, on_line: &mut dyn FnMut(&str))
     let plan = sandbox::plan(env, job.sandbox)?;
     let spec = spec(env, job, &plan)?;
     files::remove(&job.report)?;
-    let mut running = Running::start(env, job, &spec)?;
+    let mut running = Running::start(env, &spec)?;
     running.follow(cancel, on_line)?;
     let (status, stderr) = running.finish()?;
     match Report::read(&job.report)? {
@@ -148,7 +152,7 @@ pub fn run(env: &Env, job: &Job, cancel: &Cancel, on_line: &mut dyn FnMut(&str))
             warning: plan.warning,
         }),
         None => {
-            tree::kill_marked(&spec.token);
+            hold::end_marked(&spec.token, HANGING)?;
             let said = stderr.lines().last().unwrap_or("it said nothing");
             Err(Error::failed(format!("the supervisor of {} ended ({status}): {said}", job.program.display())))
         }
@@ -187,49 +191,6 @@ pub fn capture(env: &Env, program: &Path, args: &[&str], timeout: Duration) -> R
     Ok((finished.end, stdout, finished.stderr))
 }
 
-/// Waits until no process of an earlier job with this `hold` is alive, so that its folders may be touched.
-/// What a killed supervisor left behind is ended.
-///
-/// Errors: `Failed` when it is still held after `patience`.
-pub fn wait_until_free(hold: &Path, patience: Duration) -> Result<()> {
-    if !hold.try_exists().at("find", hold)? {
-        return Ok(());
-    }
-    let until = Instant::now() + patience;
-    let file = open_hold(hold)?;
-    lock(&file, hold, patience)?;
-    let token = files::read_lossy(hold)?;
-    while !token.is_empty() && tree::kill_marked(&token) > 0 {
-        if Instant::now() > until {
-            return Err(Error::failed("processes of an earlier agent cannot be ended")
-                .hint(format!("look for processes with {}={token} in their environment", tree::MARK)));
-        }
-        std::thread::sleep(supervise::KILL_PAUSE);
-    }
-    Ok(())
-}
-
-/// Opens a job's lock file, made when missing.
-pub(super) fn open_hold(path: &Path) -> Result<File> {
-    File::options().create(true).truncate(false).read(true).write(true).open(path).at("open", path)
-}
-
-/// Locks it, with patience; the lock lasts as long as `file`.
-pub(super) fn lock(file: &File, path: &Path, patience: Duration) -> Result<()> {
-    let until = Instant::now() + patience;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(std::fs::TryLockError::Error(error)) => return Err(error).at("lock", path),
-            Err(std::fs::TryLockError::WouldBlock) if Instant::now() >= until => {
-                return Err(Error::failed(format!("an earlier agent still runs: {} is locked", path.display()))
-                    .hint("wait for it, or end its \"skill-keeper\" process"));
-            }
-            Err(std::fs::TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
-        }
-    }
-}
-
 /// Checks what a job names and says it to the supervisor's taste, links resolved.
 fn spec(env: &Env, job: &Job, plan: &Plan) -> Result<Spec> {
     let folder = |path: &Path| -> Result<PathBuf> {
@@ -253,8 +214,8 @@ fn spec(env: &Env, job: &Job, plan: &Plan) -> Result<Spec> {
     Ok(Spec {
         wrapper: confinement.wrapper,
         sandbox: plan.name().to_owned(),
-        timeout: job.timeout,
-        grace: job.grace,
+        timeout: job.timeout.min(FOREVER),
+        grace: job.grace.min(FOREVER),
         cwd: cwd.into(),
         report: absolute(&job.report)?.into(),
         hold: hold.into(),
@@ -283,12 +244,13 @@ struct Running {
 }
 
 impl Running {
-    fn start(env: &Env, job: &Job, spec: &Spec) -> Result<Self> {
-        let broken = |error| Error::failed(error).context("cannot start the supervisor");
+    fn start(env: &Env, spec: &Spec) -> Result<Self> {
+        let program = env.program();
+        let broken = |error| Error::failed(error).context(format!("cannot start {}", program.display()));
         let mut line = serde_json::to_string(spec).map_err(Error::failed)?;
         line.push('\n');
         // Nothing of our environment reaches it; the agent's own travels inside the spec, where nobody sees it.
-        let mut child = supervise::command(env.program())
+        let mut child = supervise::command(program)
             .arg(supervise::COMMAND)
             .env_clear()
             .env(tree::MARK, &spec.token)
@@ -311,25 +273,35 @@ impl Running {
             lifeline: Some(lifeline),
             readers,
             asked: 0,
-            grace: job.grace,
-            hanging: Instant::now() + job.timeout + job.grace + HANGING,
+            grace: spec.grace,
+            hanging: Instant::now() + spec.timeout + spec.grace + HANGING,
         })
     }
 
-    /// Passes lines on and orders down until the pipe's end, which comes when nobody is left to write to it.
+    /// Passes lines on and orders down until the pipe's end, which comes when nobody is left to write to it; or
+    /// until the supervisor has ended and what may still be in the pipe was read; or until it hangs.
     fn follow(&mut self, cancel: &Cancel, on_line: &mut dyn FnMut(&str)) -> Result<()> {
-        let mut drained = Duration::ZERO;
+        let (mut looked, mut ended) = (Instant::now(), false);
+        let (mut waited, mut read) = (Duration::ZERO, 0);
         loop {
             self.pass_on(cancel);
             match self.readers.lines.recv_timeout(TICK) {
-                Ok(lines) => lines.iter().for_each(|line| on_line(line)),
+                Ok(lines) => {
+                    lines.iter().for_each(|line| on_line(line));
+                    read += usize::from(ended);
+                }
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                Err(RecvTimeoutError::Timeout) => {
-                    let ended = self.child.try_wait().map_err(Error::failed)?.is_some();
-                    drained += if ended { TICK } else { Duration::ZERO };
-                    if drained > DRAIN || Instant::now() > self.hanging {
-                        return Ok(());
-                    }
+                Err(RecvTimeoutError::Timeout) if ended => waited += TICK,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if ended && (waited > DRAIN || read > pipes::MOST_IN_FLIGHT) {
+                return Ok(());
+            }
+            if !ended && looked.elapsed() >= TICK {
+                looked = Instant::now();
+                ended = self.child.try_wait().map_err(Error::failed)?.is_some();
+                if !ended && looked > self.hanging {
+                    return Ok(());
                 }
             }
         }
@@ -349,7 +321,8 @@ impl Running {
 
     /// Waits for the supervisor's end, with limits; how it ended and the last part of standard error.
     fn finish(mut self) -> Result<(String, String)> {
-        let patience = self.hanging.max(Instant::now() + HANGING);
+        // The pipe's end means that it is about to go; no end by now means that it never will.
+        let patience = self.hanging.max(Instant::now() + DRAIN);
         let status = loop {
             if let Some(status) = self.child.try_wait().map_err(Error::failed)? {
                 break status.to_string();

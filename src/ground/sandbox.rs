@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::Read as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -79,17 +80,23 @@ pub fn plan(env: &Env, wanted: Sandbox) -> Result<Plan> {
         Sandbox::Off => Ok(full(Kind::Supervisor)),
         Sandbox::Bwrap => try_bwrap(env).map(|path| full(Kind::Bwrap(path))).map_err(|why| refuse("bwrap", &why)),
         Sandbox::Landlock => try_landlock().map(|()| full(Kind::Landlock)).map_err(|why| refuse("landlock", &why)),
-        Sandbox::Auto => Ok(match (try_bwrap(env), try_landlock()) {
-            (Ok(path), _) => full(Kind::Bwrap(path)),
-            (Err(_), Ok(())) => full(Kind::Landlock),
-            (Err(bwrap), Err(landlock)) => Plan {
-                kind: Kind::Supervisor,
-                warning: Some(format!(
-                    "the agent can write wherever you can: no sandbox works here (bubblewrap: {bwrap}; Landlock: {landlock})"
-                )),
-            },
-        }),
+        Sandbox::Auto => Ok(best(env)),
     }
+}
+
+fn best(env: &Env) -> Plan {
+    let bwrap = match try_bwrap(env) {
+        Ok(path) => return Plan { kind: Kind::Bwrap(path), warning: None },
+        Err(why) => why,
+    };
+    let landlock = match try_landlock() {
+        Ok(()) => return Plan { kind: Kind::Landlock, warning: None },
+        Err(why) => why,
+    };
+    let warning = format!(
+        "no sandbox works here, the agent can write wherever you can (bubblewrap: {bwrap}; Landlock: {landlock})"
+    );
+    Plan { kind: Kind::Supervisor, warning: Some(warning) }
 }
 
 fn refuse(name: &str, why: &str) -> Error {
@@ -174,6 +181,7 @@ fn enter_bwrap(env: &Env, path: &Path) -> Result<(), String> {
         .arg(env.program())
         .args([supervise::COMMAND, supervise::PROBE])
         .env_clear()
+        .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -17,7 +17,7 @@ use super::error::{AtPath as _, Error, Result};
 use super::inside::{self, Agent, Said};
 use super::process::{End, Report};
 use super::tree::{self, News};
-use super::{files, process};
+use super::{files, hold};
 
 /// The hidden subcommand that [`supervise_main`] serves.
 pub const COMMAND: &str = "__supervise";
@@ -91,6 +91,8 @@ enum Event {
 
 fn supervise() -> Result<()> {
     tree::take_name();
+    // A descriptor that the trainer itself was given would be a way for the agent to write where it may not.
+    close_fds::set_fds_cloexec(3, &[]);
     let begun = Instant::now();
     let input = std::io::stdin().as_fd().try_clone_to_owned().map_err(Error::failed)?;
     let mut lifeline = BufReader::new(File::from(input));
@@ -98,7 +100,7 @@ fn supervise() -> Result<()> {
     lifeline.read_line(&mut line).map_err(Error::failed)?;
     let spec: Spec = serde_json::from_str(&line).map_err(|error| Error::failed(error).context("bad job"))?;
     drop(line);
-    let _hold = take_hold(&spec)?;
+    let _held = take_hold(&spec)?;
     tree::adopt_orphans();
     let (sender, events) = channel();
     listen_for_signals(sender.clone())?;
@@ -108,9 +110,10 @@ fn supervise() -> Result<()> {
         spec: &spec,
         socket,
         next: Some(begun + spec.timeout),
-        started: false,
+        ready: false,
         stop: None,
         said: None,
+        killing: false,
         silent: false,
         abandoned: false,
         seen: BTreeSet::new(),
@@ -127,8 +130,8 @@ fn supervise() -> Result<()> {
 /// Locks the job's file for this process's life and writes the job's mark into it.
 fn take_hold(spec: &Spec) -> Result<File> {
     let path = spec.hold.as_ref();
-    let file = process::open_hold(path)?;
-    process::lock(&file, path, LOCK_PATIENCE)?;
+    let file = hold::open(path)?;
+    hold::lock(&file, path, LOCK_PATIENCE)?;
     file.set_len(0).and_then(|()| (&file).write_all(spec.token.as_bytes())).at("write", path)?;
     Ok(file)
 }
@@ -187,10 +190,11 @@ struct Watch<'a> {
     socket: UnixStream,
     /// When to act next if nothing is heard: the deadline, then the end of grace, then the next round of killing.
     next: Option<Instant>,
-    started: bool,
+    ready: bool,
     /// Why we made it stop; none while it runs freely.
     stop: Option<End>,
     said: Option<Said>,
+    killing: bool,
     /// Nothing more will be said.
     silent: bool,
     abandoned: bool,
@@ -204,7 +208,7 @@ impl Watch<'_> {
             match events.recv_timeout(wait) {
                 Ok(Event::News(News::NoneLeft)) => break,
                 Ok(Event::News(News::Ended(..))) => {}
-                Ok(Event::Said(Said::Started)) => self.started = true,
+                Ok(Event::Said(Said::Ready)) => self.ready = true,
                 Ok(Event::Said(said)) => {
                     self.said = Some(said);
                     self.next = Some(Instant::now() + FAREWELL);
@@ -222,9 +226,7 @@ impl Watch<'_> {
                     self.abandoned |= self.said.is_none();
                     self.kill();
                 }
-                Err(RecvTimeoutError::Timeout) if self.stop.is_none() && self.said.is_none() => {
-                    self.stop(End::TimedOut);
-                }
+                Err(RecvTimeoutError::Timeout) if self.runs_freely() => self.stop(End::TimedOut),
                 Err(_) => self.kill(),
             }
         }
@@ -232,7 +234,7 @@ impl Watch<'_> {
         while !self.silent {
             match events.recv_timeout(FAREWELL) {
                 Ok(Event::Silent) => self.silent = true,
-                Ok(Event::Said(Said::Started)) => self.started = true,
+                Ok(Event::Said(Said::Ready)) => self.ready = true,
                 Ok(Event::Said(said)) => self.said = Some(said),
                 Ok(_) => {}
                 Err(_) => break,
@@ -240,9 +242,13 @@ impl Watch<'_> {
         }
     }
 
+    fn runs_freely(&self) -> bool {
+        self.stop.is_none() && self.said.is_none() && !self.killing
+    }
+
     /// Asks politely, once; the end of everything follows after the grace period.
     fn stop(&mut self, why: End) {
-        if self.stop.is_some() || self.said.is_some() {
+        if !self.runs_freely() {
             return;
         }
         self.stop = Some(why);
@@ -251,7 +257,7 @@ impl Watch<'_> {
     }
 
     fn kill_for(&mut self, why: End) {
-        if self.said.is_none() {
+        if self.said.is_none() && !self.killing {
             self.stop.get_or_insert(why);
         }
         self.kill();
@@ -259,6 +265,7 @@ impl Watch<'_> {
 
     /// Ends everything that is there now, and comes back for the rest.
     fn kill(&mut self) {
+        self.killing = true;
         self.socket.write_all(&[KILL]).ok();
         tree::kill_all(None, &mut self.seen);
         self.next = Some(Instant::now() + KILL_PAUSE);
@@ -275,7 +282,7 @@ impl Watch<'_> {
             (Some(Said::Ended { code: Some(code), leftovers, .. }), None) => (End::Exited(code), leftovers),
             (Some(Said::Ended { signal, leftovers, .. }), None) => (End::Signaled(signal.unwrap_or(9)), leftovers),
             (_, Some(stop)) => (stop, 0),
-            (_, None) if self.started => (End::Signaled(9), self.seen.len()),
+            (_, None) if self.ready => (End::Signaled(9), self.seen.len()),
             (_, None) => (End::NotStarted(format!("the sandbox ({}) did not come up", self.spec.sandbox)), 0),
         };
         Some(end)

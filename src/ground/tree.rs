@@ -53,7 +53,7 @@ pub(super) fn kill_all(group: Option<Pid>, seen: &mut BTreeSet<i32>) {
     if let Some(group) = group {
         rustix::process::kill_process_group(group, Signal::KILL).ok();
     }
-    for pid in descendants() {
+    for pid in descendants(std::path::Path::new("/proc/thread-self/children").exists()) {
         if is_alive(pid) {
             seen.insert(pid);
             kill(pid);
@@ -87,10 +87,9 @@ fn kill(pid: i32) {
     }
 }
 
-/// Every process below this one, parents first.
-fn descendants() -> Vec<i32> {
+/// Every process below this one, parents first; `by_kernel` when the kernel lists children.
+fn descendants(by_kernel: bool) -> Vec<i32> {
     let me = std::process::id().cast_signed();
-    let by_kernel = std::path::Path::new("/proc/thread-self/children").exists();
     let parents = if by_kernel { Vec::new() } else { all_parents() };
     let mut found = vec![me];
     let mut next = 0;
@@ -134,4 +133,29 @@ fn stat(pid: i32) -> Option<(String, String)> {
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let mut fields = text.rsplit_once(')')?.1.split_whitespace();
     Some((fields.next()?.to_owned(), fields.next()?.to_owned()))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_find_children_and_grandchildren() {
+        let mut child = super::super::supervise::command("/bin/sh")
+            .args(["-c", "sleep 100 & echo; wait"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Read::read(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+        let first = child.id().cast_signed();
+        for by_kernel in [false, true] {
+            let found = descendants(by_kernel);
+            assert!(found.contains(&first), "{by_kernel}");
+            assert_eq!(children_of(first).len(), 1);
+            assert!(found.contains(&children_of(first)[0]), "{by_kernel}");
+        }
+        children_of(first).into_iter().for_each(kill);
+        child.wait().unwrap();
+        assert!(!is_alive(first));
+    }
 }

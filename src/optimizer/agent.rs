@@ -75,8 +75,8 @@ impl Optimizer for AgentOptimizer {
         self.run(turn, &task.desk, &text, host)
     }
 
-    fn recall(&self, desk: &Desk, checkout: &Path, session: Option<&Session>) -> Result<Option<Turn>> {
-        let turn = turn(desk, checkout, Vec::new(), session.cloned());
+    fn recall(&self, desk: &Desk, checkout: &Path, resumed: Option<&Session>) -> Result<Option<Turn>> {
+        let turn = turn(desk, checkout, Vec::new(), resumed.cloned());
         Ok(agent::recall_turn(self.client.as_ref(), &turn)?.map(finished))
     }
 }
@@ -115,5 +115,7 @@ fn finished(end: TurnEnd) -> Turn {
         reads: end.reads,
         report: end.last_message,
         sandbox: end.sandbox,
+        warning: end.warning,
+        denied: end.denied,
     }
 }

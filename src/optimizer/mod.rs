@@ -11,8 +11,7 @@ pub mod registry;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use crate::agent::Outcome;
-use crate::agent::Session;
+pub use crate::agent::{Outcome, Session};
 use crate::batch::{Evidence, Sample};
 use crate::ground::env::Env;
 use crate::ground::error::Result;
@@ -116,6 +115,10 @@ pub struct Turn {
     pub trajectory: String,
     /// The containment that was in force; empty for an optimizer that starts no process.
     pub sandbox: String,
+    /// What that containment does not do, for the user.
+    pub warning: Option<String>,
+    /// Tool calls that the client's own permissions refused: work may be missing for it.
+    pub denied: Vec<String>,
 }
 
 impl Turn {
@@ -129,6 +132,8 @@ impl Turn {
             trajectory: report.clone(),
             report,
             sandbox: String::new(),
+            warning: None,
+            denied: Vec::new(),
         }
     }
 }
@@ -194,6 +199,7 @@ pub trait Optimizer: Sync + Send {
     fn backward(&self, task: &BackwardTask<'_>, host: &Host<'_>) -> Result<Turn>;
 
     /// What a call that ended before this process began has left on disk; none when it did not end. A call that is
-    /// recalled is not paid again. `session` is the one that the call went on with.
-    fn recall(&self, desk: &Desk, checkout: &Path, session: Option<&Session>) -> Result<Option<Turn>>;
+    /// recalled is not paid again. `resumed` is the session that the call went on with: some clients count its earlier
+    /// tokens again.
+    fn recall(&self, desk: &Desk, checkout: &Path, resumed: Option<&Session>) -> Result<Option<Turn>>;
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::pool::history::{Record, trailer};
-use crate::run::event::{StepReport, StepState};
+use crate::run::event::{StepReport, StepState, spent};
 
 /// The end of a backward pass: each step with its cards and works, and how to look closer.
 pub fn summary(steps: &[StepReport], pool: &Path) -> String {
@@ -81,30 +81,9 @@ fn micro_steps(n: usize) -> String {
     format!("{n} micro-step{}", if n == 1 { "" } else { "s" })
 }
 
-/// "1200 tokens, $0.0210", as far as the optimizers tell.
-fn spent(steps: &[StepReport]) -> String {
-    let tokens: Option<u64> = steps.iter().map(|step| step.tokens).sum();
-    let cost: Option<f64> = steps.iter().map(|step| step.cost_usd).sum();
-    match (tokens, cost) {
-        (Some(0), Some(0.0)) => "no cost".into(),
-        (Some(tokens), Some(cost)) => format!("{tokens} tokens, ${cost:.4} by the client's own estimate"),
-        (Some(tokens), None) => format!("{tokens} tokens, cost unknown"),
-        (None, _) => "tokens and cost unknown".into(),
-    }
-}
-
 /// A path as a shell takes it.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@%:".contains(c));
     if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}
-
-/// A step on one line, told when it ends.
-pub fn one_line(step: &StepReport) -> String {
-    let counts =
-        [("+", step.created.len()), ("~", step.changed.len()), ("»", step.merged.len()), ("−", step.deleted.len())];
-    let counts: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(mark, n)| format!("{mark}{n}")).collect();
-    let cards = if counts.is_empty() { "no card changed".to_owned() } else { format!("{} cards", counts.join(" ")) };
-    format!("{} · {cards} · {} · {}", step.label, &step.after[..9], spent(std::slice::from_ref(step)))
 }

@@ -69,3 +69,15 @@ pub enum StepState {
 
 /// Whoever listens; called from several threads.
 pub type Observer<'a> = &'a (dyn Fn(&Event) + Sync);
+
+/// "1200 tokens, $0.0210", as far as the optimizers tell.
+pub fn spent(steps: &[StepReport]) -> String {
+    let tokens: Option<u64> = steps.iter().map(|step| step.tokens).sum();
+    let cost: Option<f64> = steps.iter().map(|step| step.cost_usd).sum();
+    match (tokens, cost) {
+        (Some(0), Some(0.0)) => "no cost".into(),
+        (Some(tokens), Some(cost)) => format!("{tokens} tokens, ${cost:.4} by the client's own estimate"),
+        (Some(tokens), None) => format!("{tokens} tokens, cost unknown"),
+        (None, _) => "tokens and cost unknown".into(),
+    }
+}

@@ -18,6 +18,8 @@ pub struct Finding {
 pub struct Exhibit<'a> {
     /// How the optimizer ended.
     pub outcome: &'a Outcome,
+    /// Tool calls that its own client refused.
+    pub denied: &'a [String],
     /// What it left in the checkout.
     pub edited: &'a Edited,
     /// Lint problems of the resulting tree.
@@ -45,7 +47,10 @@ pub fn judge(exhibit: &Exhibit<'_>) -> Vec<Finding> {
         }
         Outcome::Cancelled => say("cancelled", "the optimizer was stopped".into()),
     }
-    if let Some((guard, message)) = history(exhibit.edited) {
+    if let Some((guard, mut message)) = history(exhibit.edited) {
+        if !exhibit.denied.is_empty() {
+            message.push_str(&format!("; its client refused it {}", list(exhibit.denied.iter())));
+        }
         say(guard, message);
     }
     if !exhibit.edited.odd.is_empty() {

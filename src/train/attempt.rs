@@ -1,11 +1,10 @@
 //! One attempt: a first turn, and a repair turn in the same session when a guard did not let it pass.
 
-use crate::agent::Session;
 use crate::batch::Evidence;
 use crate::ground::crash;
 use crate::ground::error::{Error, Result};
 use crate::ground::files;
-use crate::optimizer::{BackwardTask, Desk, Outcome, Repair, Turn};
+use crate::optimizer::{BackwardTask, Desk, Outcome, Repair, Session, Turn};
 use crate::pool::card::Card;
 use crate::pool::checkout::{Checkout, Edited};
 use crate::pool::history::Record;
@@ -57,7 +56,7 @@ impl Setting<'_> {
     pub fn run(&self, checkout: &Checkout, attempt: usize, resumed: bool) -> Result<Option<Attempted>> {
         let first = self.desk("backward");
         let repairing = self.dir.file("repair_prompt.md").exists();
-        let turn = match self.recall(&first, checkout, resumed, None)? {
+        let turn = match self.recall(&first, checkout, None, resumed)? {
             Some(turn) => turn,
             None if resumed => return Ok(None),
             None => self.turn(first, checkout, None)?,
@@ -80,7 +79,7 @@ impl Setting<'_> {
         }
         let second = self.desk("repair");
         let session = turn.session.clone();
-        let repaired = match self.recall(&second, checkout, resumed, session.as_ref())? {
+        let repaired = match self.recall(&second, checkout, session.as_ref(), resumed)? {
             Some(repaired) => repaired,
             None => {
                 checkout.unlock()?;
@@ -112,8 +111,8 @@ impl Setting<'_> {
         &self,
         desk: &Desk,
         checkout: &Checkout,
-        resumed: bool,
         session: Option<&Session>,
+        resumed: bool,
     ) -> Result<Option<Turn>> {
         if !resumed {
             return Ok(None);
@@ -140,6 +139,7 @@ impl Setting<'_> {
             repair,
         };
         let turn = self.context.with_host(&self.group.label, |host| self.context.optimizer.backward(&task, host))?;
+        self.context.tell_containment(&turn);
         if turn.outcome == Outcome::Cancelled {
             return Err(Error::interrupted());
         }
@@ -157,6 +157,7 @@ impl Setting<'_> {
         files::write(&self.dir.file("lint_report.txt"), if report.is_empty() { "no problems\n" } else { &report })?;
         let findings = guard::judge(&Exhibit {
             outcome: &turn.outcome,
+            denied: &turn.denied,
             edited: &edited,
             problems: &problems,
             copied: &self.copied(checkout, &edited)?,
@@ -169,10 +170,10 @@ impl Setting<'_> {
 
     fn copied(&self, checkout: &Checkout, edited: &Edited) -> Result<Vec<String>> {
         let mut lines = Vec::new();
-        let before: String = self.cards.iter().map(|card| format!("{}\n{}\n", card.description, card.body)).collect();
+        let old = || self.cards.iter().flat_map(|card| [card.description.as_str(), card.body.as_str()]);
         for (path, _) in edited.changes.iter().filter(|(_, new)| new.is_some()) {
             let text = String::from_utf8_lossy(&checkout.read(path)?).into_owned();
-            if let Some(copied) = self.quoted.find(&before, &text) {
+            if let Some(copied) = self.quoted.find(&text, old) {
                 lines.push(format!(
                     "{path}:{}: a passage stands word for word in the evidence of {}: \"{} …\"; say it in words of its own, \
                      as a rule",

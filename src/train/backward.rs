@@ -44,7 +44,8 @@ pub fn backward(
     }
     let checker = Checker::of(&pool, pool.tip()?, env)?;
     let cache = RefCell::new(StatCache::default());
-    let context = Context { options, env, cancel, prompts, optimizer, observer, pool, checker, cache };
+    let told = RefCell::default();
+    let context = Context { options, env, cancel, prompts, optimizer, observer, pool, checker, cache, told };
     run(&context, &groups, summary.as_deref())
 }
 

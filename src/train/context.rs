@@ -9,7 +9,7 @@ use crate::ground::error::Result;
 use crate::ground::process::Sandbox;
 use crate::ground::prompts::Prompts;
 use crate::ground::signals::Cancel;
-use crate::optimizer::{Bounds, Host, Optimizer};
+use crate::optimizer::{Bounds, Host, Optimizer, Turn};
 use crate::pool::folder::StatCache;
 use crate::pool::repo::Pool;
 use crate::run::event::{Event, Observer};
@@ -65,12 +65,26 @@ pub struct Context<'a> {
     pub checker: Checker,
     /// Files whose content is known.
     pub cache: RefCell<StatCache>,
+    /// The containment that the user was told of.
+    pub told: RefCell<Option<String>>,
 }
 
 impl Context<'_> {
     /// Tells everyone who listens.
     pub fn tell(&self, event: &Event) {
         (self.observer)(event);
+    }
+
+    /// Says which containment was in force, once, and again when it changes.
+    pub fn tell_containment(&self, turn: &Turn) {
+        if turn.sandbox.is_empty() || self.told.borrow().as_ref() == Some(&turn.sandbox) {
+            return;
+        }
+        self.tell(&Event::Note { text: format!("agents are contained by: {}", turn.sandbox) });
+        if let Some(text) = &turn.warning {
+            self.tell(&Event::Warning { text: text.clone() });
+        }
+        *self.told.borrow_mut() = Some(turn.sandbox.clone());
     }
 
     /// Runs `job` with the surroundings of a call, its actions told under `label`.

@@ -12,7 +12,8 @@ const PASSES: usize = 150;
 
 /// The points that every written file passes. With an optimizer that starts processes, each of its runs costs a
 /// second, so there only some of the passes are tried: all are with the built-in one.
-const COMMON: &[&str] = &["file-written", "file-placed", "file-moved", "removing-file", "removing-folder", "checkout-file"];
+const COMMON: &[&str] =
+    &["file-written", "file-placed", "file-moved", "removing-file", "removing-folder", "checkout-file"];
 
 /// All crash points that the source names.
 fn points() -> BTreeSet<String> {

@@ -119,7 +119,8 @@ impl Scene {
             !in_home && (path.contains(".tmp-") || path.contains("/private") || path.contains("/checkout/"))
         };
         assert_eq!(all.iter().filter(odd).collect::<Vec<_>>(), Vec::<&String>::new());
-        let locks: Vec<_> = all.iter().filter(|path| path.starts_with("pool/.git") && path.ends_with(".lock")).collect();
+        let locks: Vec<_> =
+            all.iter().filter(|path| path.starts_with("pool/.git") && path.ends_with(".lock")).collect();
         assert!(locks.is_empty(), "{locks:?}");
         let own: Vec<_> = all.iter().filter(|path| path.starts_with("pool/.git/skilltrain/")).collect();
         assert_eq!(own, ["pool/.git/skilltrain/lock"]);

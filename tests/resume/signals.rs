@@ -20,7 +20,17 @@ commit
 "#;
 
 fn start(world: &World) -> Child {
-    let args = ["backward", "--batch", "batch.json", "--pool", "pool", "--sandbox", "off", "--optimizer", "command:./agent.sh"];
+    let args = [
+        "backward",
+        "--batch",
+        "batch.json",
+        "--pool",
+        "pool",
+        "--sandbox",
+        "off",
+        "--optimizer",
+        "command:./agent.sh",
+    ];
     let mut command = world.command(&args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()

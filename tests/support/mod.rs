@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// The card that a test's optimizer writes when it has nothing better to say.
-pub const CARD: &str = "---\ndescription: Use when answering a question. Not for letters.\n---\n\n## Rules\n- Answer first.\n";
+pub const CARD: &str =
+    "---\ndescription: Use when answering a question. Not for letters.\n---\n\n## Rules\n- Answer first.\n";
 
 /// Seconds since 1970 at which every test takes place.
 pub const NOW: &str = "1790000000";
@@ -112,7 +113,10 @@ impl World {
                 let name = format!("w{n}");
                 self.write(format!("evidence/{name}.md"), report(n));
                 self.write(format!("evidence/{name}.reads"), "00_general_rules/a.md\n");
-                self.write(format!("evidence/{name}.trajectory.md"), format!("# Trajectory {name}\n\nIt said hello {n}.\n"));
+                self.write(
+                    format!("evidence/{name}.trajectory.md"),
+                    format!("# Trajectory {name}\n\nIt said hello {n}.\n"),
+                );
                 serde_json::json!({
                     "work": name, "first": 1, "last": 5,
                     "loss_report": format!("evidence/{name}.md"),

@@ -162,12 +162,12 @@ impl Stream {
         }
         total.cost_usd = value["total_cost_usd"].as_f64();
         emit(Event::Usage { usage: total });
-        let errors = value["errors"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let mut errors = value["errors"].as_array().into_iter().flatten().filter_map(Value::as_str);
         self.result = Some(Ending {
             subtype: text(value, "subtype").to_owned(),
             is_error: value["is_error"].as_bool().unwrap_or(false),
             status: value["api_error_status"].as_u64(),
-            text: value["result"].as_str().map(str::to_owned).or_else(|| errors.last().map(str::to_owned)),
+            text: value["result"].as_str().map(str::to_owned).or_else(|| errors.next_back().map(str::to_owned)),
         });
     }
 }
@@ -236,5 +236,81 @@ fn counts(value: &Value, names: [&str; 4]) -> Usage {
         cached_tokens: cached,
         output_tokens: output,
         cost_usd: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::testing::{self, Told};
+
+    fn tell(name: &str, end: End) -> Told {
+        testing::tell(&mut Stream::default(), name, end)
+    }
+
+    #[test]
+    fn a_good_run_is_told_in_order() {
+        let told = tell("claude.jsonl", End::Exited(0));
+        assert_eq!(told.outcome, Outcome::Done);
+        assert_eq!(told.message.as_deref(), Some("I added one rule card and committed it."));
+        assert_eq!(told.kinds(), ["Session", "Read", "Wrote", "Ran", "Said", "Usage"]);
+        let usage = told.usage();
+        assert_eq!((usage.input_tokens, usage.output_tokens), (77_397, 175));
+        assert!(usage.cost_usd.unwrap() > 0.39);
+    }
+
+    #[test]
+    fn a_refusal_by_permissions_is_told_though_all_went_well() {
+        let told = tell("claude-permission-denied.jsonl", End::Exited(0));
+        assert_eq!(told.outcome, Outcome::Done);
+        let denied = told.events.iter().filter(|event| matches!(event, Event::Denied { .. })).count();
+        assert_eq!(denied, 2);
+        assert!(!told.kinds().contains(&"Wrote".to_owned()));
+    }
+
+    #[test]
+    fn a_skill_that_was_launched_was_read() {
+        let told = tell("claude-skill.jsonl", End::Exited(0));
+        let path = "/scratch/pool1/.claude/skills/units/SKILL.md".to_owned();
+        assert!(told.events.contains(&Event::Read { path }));
+    }
+
+    #[test]
+    fn what_failed_decides_the_outcome() {
+        let rows: &[(&str, End, &str)] = &[
+            ("claude-http401.jsonl", End::Exited(1), "Unreachable(\"claude: Invalid API key"),
+            ("claude-http500.jsonl", End::Exited(1), "Unreachable(\"claude: API Error: 500"),
+            ("claude-http529.jsonl", End::Exited(1), "Unreachable(\"claude: API Error: 529"),
+            ("claude-max-turns.jsonl", End::Exited(1), "Failed(\"claude stopped: error_max_turns"),
+            ("claude-max-budget.jsonl", End::Exited(1), "Failed(\"claude stopped: error_max_budget_usd"),
+            ("claude-sigint.jsonl", End::TimedOut, "TimedOut"),
+            ("claude-sigint.jsonl", End::Cancelled, "Cancelled"),
+            ("claude-sigterm.jsonl", End::Signaled(15), "Failed(\"ended by signal 15\")"),
+            ("claude-sigterm.jsonl", End::Exited(1), "Failed(\"claude ended early: exit code 1"),
+        ];
+        for (name, end, wanted) in rows {
+            let told = tell(name, end.clone());
+            let outcome = format!("{:?}", told.outcome);
+            assert!(outcome.starts_with(wanted), "{name}: {outcome}");
+        }
+    }
+
+    #[test]
+    fn without_a_result_the_messages_are_counted() {
+        assert_eq!(tell("claude-sigterm.jsonl", End::Signaled(9)).counted.unwrap().input_tokens, 19_190);
+    }
+
+    #[test]
+    fn a_client_that_says_nothing_did_not_start() {
+        let finished = testing::finished(End::Exited(1), "cannot be used with root");
+        let outcome = Stream::default().conclude(&finished).outcome;
+        assert!(matches!(outcome, Outcome::Unreachable(why) if why.contains("with root")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_makes_it_fail(lines in testing::damaged("claude.jsonl")) {
+            testing::feed(&mut Stream::default(), &lines);
+        }
     }
 }

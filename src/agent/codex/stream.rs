@@ -119,3 +119,57 @@ fn usage(value: &Value) -> Usage {
         cost_usd: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::testing::{self, Told};
+
+    fn tell(name: &str, code: i32) -> Told {
+        testing::tell(&mut Stream::default(), name, End::Exited(code))
+    }
+
+    #[test]
+    fn a_good_run_is_told_in_order() {
+        let told = tell("codex.jsonl", 0);
+        assert_eq!(told.outcome, Outcome::Done);
+        assert_eq!(told.kinds(), ["Session", "Ran", "Ran", "Ran", "Said", "Usage"]);
+        assert_eq!((told.usage().input_tokens, told.usage().output_tokens), (41_495, 123));
+    }
+
+    #[test]
+    fn a_patch_is_a_write() {
+        let told = tell("codex-apply-patch.jsonl", 0);
+        let wrote = |path: &str, created| Event::Wrote { path: format!("/scratch/pool1/rules/{path}"), created };
+        assert!(told.events.contains(&wrote("one.md", false)));
+        assert!(told.events.contains(&wrote("three.md", true)));
+    }
+
+    #[test]
+    fn what_failed_decides_the_outcome() {
+        for (name, wanted) in [
+            ("codex-http401.jsonl", "Unreachable(\"codex: unexpected status 401 Unauthorized"),
+            ("codex-http500.jsonl", "Unreachable(\"codex: We"),
+            ("codex-drop.jsonl", "Unreachable(\"codex: stream disconnected"),
+        ] {
+            let outcome = format!("{:?}", tell(name, 1).outcome);
+            assert!(outcome.starts_with(wanted), "{name}: {outcome}");
+        }
+        assert!(format!("{:?}", tell("codex-http401.jsonl", 1).outcome).contains("codex login"));
+    }
+
+    #[test]
+    fn waiting_for_the_network_is_not_the_agents_fault() {
+        let mut stream = Stream::default();
+        testing::feed(&mut stream, &[r#"{"type":"error","message":"Reconnecting... waiting for network"}"#.into()]);
+        let outcome = stream.conclude(&testing::finished(End::TimedOut, "")).outcome;
+        assert!(matches!(outcome, Outcome::Unreachable(why) if why.contains("check the network")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_makes_it_fail(lines in testing::damaged("codex-apply-patch.jsonl")) {
+            testing::feed(&mut Stream::default(), &lines);
+        }
+    }
+}
