@@ -10,6 +10,7 @@ use git2::{
     ErrorCode, ObjectType, Oid, Repository, RepositoryOpenFlags, RepositoryState, TreeWalkMode, TreeWalkResult,
 };
 
+use super::leftovers::locked;
 use crate::ground::error::{Error, Result};
 use crate::ground::files;
 
@@ -71,20 +72,18 @@ impl Pool {
         self.repo.refname_to_id(&self.branch).map_err(|error| wrap(error, "cannot read the pool's branch"))
     }
 
-    /// Refuses a pool in the middle of a merge, rebase, cherry-pick or bisect, or whose index is locked.
+    /// Refuses a pool in the middle of a merge, rebase, cherry-pick or bisect, or whose index or branch is locked.
     pub fn check_idle(&self) -> Result<()> {
         let state = self.repo.state();
         if state != RepositoryState::Clean {
-            return Err(Error::failed(format!("the pool {} is in the middle of a {state:?}", self.root.display()))
-                .hint("finish or abort it first (`git status` in the pool says how)"));
+            return Err(busy(state, &self.root));
         }
-        let lock = self.git_dir().join("index.lock");
-        if lock.exists() {
-            return Err(Error::failed(format!("the pool's index is locked: {} exists", lock.display())).hint(
-                "if no git command is running in the pool, a killed one left it: remove that file and run again",
-            ));
+        let index = ("index", self.git_dir().join("index.lock"));
+        let branch = ("branch", self.reference_lock(&self.branch));
+        match [index, branch].into_iter().find(|(_, lock)| lock.exists()) {
+            Some((what, lock)) => Err(locked(what, &lock)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// All files of a commit.
@@ -179,10 +178,28 @@ fn open_error(error: git2::Error, root: &Path) -> Error {
     }
 }
 
+/// The pool is in the middle of something of git's.
+fn busy(state: RepositoryState, root: &Path) -> Error {
+    let what = match state {
+        RepositoryState::Merge => "merge",
+        RepositoryState::Revert | RepositoryState::RevertSequence => "revert",
+        RepositoryState::CherryPick | RepositoryState::CherryPickSequence => "cherry-pick",
+        RepositoryState::Bisect => "bisect",
+        RepositoryState::ApplyMailbox => "git am",
+        _ => "rebase",
+    };
+    Error::failed(format!("the pool {} is in the middle of a {what}", root.display()))
+        .hint("finish or abort it first (`git status` in the pool says how)")
+}
+
 fn branch_of(repo: &Repository, root: &Path) -> Result<String> {
     let head = repo.find_reference("HEAD").map_err(|error| wrap(error, "cannot read the pool's HEAD"))?;
     let place = root.display();
     let Some(branch) = head.symbolic_target().ok().flatten().map(str::to_owned) else {
+        // A rebase and a bisect detach the head themselves; that it is not on a branch is then not the point.
+        if repo.state() != RepositoryState::Clean {
+            return Err(busy(repo.state(), root));
+        }
         return Err(Error::usage(format!("the pool {place} has a detached head: no branch would move"))
             .hint(format!("git -C '{place}' switch main")));
     };

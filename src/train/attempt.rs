@@ -81,14 +81,22 @@ impl Setting<'_> {
         let session = turn.session.clone();
         let repaired = match self.recall(&second, checkout, session.as_ref(), resumed)? {
             Some(repaired) => repaired,
-            None => self.turn(second, checkout, Some(Repair { problems: &problems, session: session.as_ref() }))?,
+            None => {
+                checkout.unlock()?;
+                self.turn(second, checkout, Some(Repair { problems: &problems, session: session.as_ref() }))?
+            }
         };
         crash::point("repair-ended");
         let (edited, findings) = self.judge(checkout, &repaired)?;
         let mut reads = turn.reads;
         reads.extend(repaired.reads.iter().filter(|path| !reads.contains(path)).cloned().collect::<Vec<_>>());
         let trajectory = format!("{}\n{}", turn.trajectory, repaired.trajectory);
-        Ok(Some(Attempted { turn: Turn { reads, trajectory, ..repaired }, edited, findings }))
+        // One of them that does not tell leaves the sum unknown.
+        let usage = turn.usage.zip(repaired.usage).map(|(mut sum, second)| {
+            sum += second;
+            sum
+        });
+        Ok(Some(Attempted { turn: Turn { reads, trajectory, usage, ..repaired }, edited, findings }))
     }
 
     fn can_repair(&self, turn: &Turn) -> bool {
