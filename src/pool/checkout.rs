@@ -94,7 +94,8 @@ impl Checkout {
     /// Reads what was done here. Only call this once no process of the optimizer is left.
     pub fn edited(&self, pool: &Pool, cache: &mut StatCache) -> Result<Edited> {
         let here = folder::read(&self.folder, cache)?;
-        let changes = difference(&pool.files(self.before)?, &here.files);
+        let base = pool.files(self.before)?;
+        let changes = difference(&base, &here.files);
         Ok(Edited { head: self.head(), changes, odd: here.odd })
     }
 

@@ -3,8 +3,10 @@
 //! git2 never runs hooks or filters and never signs here: blobs go in as raw bytes, the identity is explicit, and
 //! `GIT_*` variables are not looked at (`open_ext` without the environment, never `discover`).
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use git2::{
     ErrorCode, ObjectType, Oid, Repository, RepositoryOpenFlags, RepositoryState, TreeWalkMode, TreeWalkResult,
@@ -37,6 +39,7 @@ pub struct Pool {
     pub(super) repo: Repository,
     root: PathBuf,
     branch: String,
+    last: RefCell<Option<(Oid, Rc<Files>)>>,
 }
 
 impl Pool {
@@ -49,7 +52,7 @@ impl Pool {
             .map_err(|error| error.hint(format!("make one with `skilltrain init {}`", folder.display())))?;
         let repo = open_own(&root)?;
         let branch = branch_of(&repo, &root)?;
-        Ok(Pool { repo, root, branch })
+        Ok(Pool { repo, root, branch, last: RefCell::default() })
     }
 
     /// The pool's folder, links resolved.
@@ -86,9 +89,14 @@ impl Pool {
         }
     }
 
-    /// All files of a commit.
-    pub fn files(&self, commit: Oid) -> Result<Files> {
-        files_of(&self.repo, commit)
+    /// All files of a commit. The last answer is remembered: a step asks for its base several times.
+    pub fn files(&self, commit: Oid) -> Result<Rc<Files>> {
+        if let Some((_, files)) = self.last.borrow().as_ref().filter(|(id, _)| *id == commit) {
+            return Ok(Rc::clone(files));
+        }
+        let files = Rc::new(files_of(&self.repo, commit)?);
+        *self.last.borrow_mut() = Some((commit, Rc::clone(&files)));
+        Ok(files)
     }
 
     /// A blob's bytes.
@@ -141,6 +149,8 @@ pub fn parse_id(text: &str) -> Option<Oid> {
 /// Opens the repository whose root is exactly `root`; the search never goes up.
 pub(super) fn open_own(root: &Path) -> Result<Repository> {
     let none: [&std::ffi::OsStr; 0] = [];
+    // libgit2 would look up every object that an index or a tree names; ours come from trees that were just read.
+    git2::opts::strict_object_creation(false);
     let repo =
         Repository::open_ext(root, RepositoryOpenFlags::NO_SEARCH, none).map_err(|error| open_error(error, root))?;
     let refuse = |what: &str| Error::usage(format!("{} {what}", root.display()));

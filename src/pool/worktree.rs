@@ -158,7 +158,7 @@ impl Pool {
             std::fs::copy(&place, &draft).at("copy", &place)?;
             changes
         } else {
-            all = self.files(after)?.into_iter().map(|(path, entry)| (path, Some(entry))).collect();
+            all = self.files(after)?.iter().map(|(path, entry)| (path.clone(), Some(*entry))).collect();
             &all
         };
         let mut index = Index::open(&draft).map_err(fail)?;
