@@ -13,7 +13,7 @@ use git2::{
 };
 
 use super::leftovers::locked;
-use crate::ground::error::{Error, Result};
+use crate::ground::error::{Error, Kind, Result};
 use crate::ground::files;
 
 /// A file in a tree: its content's id and its git mode (0o100644 is the only one that a card may have).
@@ -73,6 +73,17 @@ impl Pool {
     /// The branch's tip.
     pub fn tip(&self) -> Result<Oid> {
         self.repo.refname_to_id(&self.branch).map_err(|error| wrap(error, "cannot read the pool's branch"))
+    }
+
+    /// Refuses a pool that was switched to another branch since it was opened: its files are no longer this one's.
+    pub(super) fn check_branch(&self) -> Result<()> {
+        let now = branch_of(&self.repo, &self.root).map_err(|error| error.with_kind(Kind::Failed))?;
+        if now == self.branch {
+            return Ok(());
+        }
+        let (root, was) = (self.root.display(), self.branch.trim_start_matches("refs/heads/"));
+        Err(Error::failed(format!("the pool {root} was switched to {now} meanwhile"))
+            .hint(format!("git -C '{root}' switch {was}, then run the same command again")))
     }
 
     /// Refuses a pool in the middle of a merge, rebase, cherry-pick or bisect, or whose index or branch is locked.
@@ -135,9 +146,7 @@ impl Pool {
             .revparse_single(revision)
             .and_then(|object| object.peel_to_commit())
             .map(|commit| commit.id())
-            .map_err(|error| {
-                wrap(error, &format!("no commit `{revision}` in the pool")).with_kind(crate::ground::error::Kind::Usage)
-            })
+            .map_err(|error| wrap(error, &format!("no commit `{revision}` in the pool")).with_kind(Kind::Usage))
     }
 }
 

@@ -24,6 +24,17 @@ pub enum Event {
     StepDone { step: StepReport },
 }
 
+impl Event {
+    /// The warning about a file of the pool that a step did not bring up to date.
+    pub fn left_alone(path: &str) -> Event {
+        let text = format!(
+            "{path} was changed in the pool by someone while a step was under way; it was left alone, and differs from \
+             the step's commit"
+        );
+        Event::Warning { text }
+    }
+}
+
 /// A finished micro-step.
 #[derive(Debug, Clone, Serialize)]
 pub struct StepReport {

@@ -39,8 +39,7 @@ pub fn backward(
     keep_apart(&pool, &options.out, &groups)?;
     let _lock = lock::take(pool.git_dir(), &options.label)?;
     for path in pool.settle()? {
-        let text = format!("{path} was changed by someone while a step was being finished; it was left alone");
-        observer(&Event::Warning { text });
+        observer(&Event::left_alone(&path));
     }
     let checker = Checker::of(&pool, pool.tip()?, env)?;
     let cache = RefCell::new(StatCache::default());
