@@ -26,7 +26,7 @@ fn main() {
         "{:>7} {:>11} {:>11} {:>11} {:>14} {:>12}",
         "cards", "first", "next", "again", "git add+commit", "read all"
     );
-    for cards in [100, 1_000, 10_000] {
+    for cards in sizes() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let bench = Bench::new(folder.path(), cards);
         let (first, next) = bench.train();
@@ -38,6 +38,12 @@ fn main() {
     println!(
         "\nfirst, next: our CPU for the first micro-step of a pass and for each one after it; again: the whole pass when done"
     );
+}
+
+/// The pool sizes to measure: those given as arguments, or the usual three.
+fn sizes() -> Vec<usize> {
+    let given: Vec<usize> = std::env::args().filter_map(|word| word.parse().ok()).collect();
+    if given.is_empty() { vec![100, 1_000, 10_000] } else { given }
 }
 
 struct Bench {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::ground::error::{Context as _, Error, Result};
+use crate::ground::error::{Context as _, Error, Kind, Result};
 use crate::ground::{files, text};
 
 /// Characters that a work's name may have: it stands in commits and messages.
@@ -85,10 +85,12 @@ impl Batch {
     /// Reads and checks a batch file. Every fault is kind `Usage` and names the file, the index and the key.
     pub fn load(path: &Path) -> Result<Batch> {
         let path = files::canonical(path).context("cannot read the batch")?;
-        let text = files::read_text(&path)?;
+        let text = files::read_text(&path).map_err(|error| error.with_kind(Kind::Usage))?;
         let fault = |message: String| Error::usage(format!("{}: {message}", path.display()));
         let value: Value = serde_json::from_str(&text).map_err(|error| {
-            fault(format!("not JSON: {error}"))
+            let bom =
+                if text.starts_with('\u{feff}') { " (it begins with a byte order mark: save it without)" } else { "" };
+            fault(format!("not JSON: {error}{bom}"))
                 .hint("a batch is a JSON list of samples; see `skilltrain backward --help`")
         })?;
         let Value::Array(items) = value else {

@@ -1,6 +1,8 @@
 //! The prompts of an optimizer that reads: slots filled from the pool and the evidence, everything bounded.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::hash::Hasher as _;
 
 use super::{BackwardTask, Bounds, ReduceTask};
 use crate::batch::{Evidence, Sample};
@@ -110,18 +112,26 @@ fn bounds(bounds: Bounds) -> String {
 }
 
 /// The evidence's words, for choosing which headers to show when not all fit.
-fn relevant_words(evidence: &[Evidence]) -> std::collections::HashSet<String> {
+fn relevant_words(evidence: &[Evidence]) -> HashSet<u64> {
     evidence.iter().flat_map(|sample| words(&sample.loss_report)).collect()
 }
 
-fn overlap(card: &Card, wanted: &std::collections::HashSet<String>) -> f64 {
-    let own: std::collections::HashSet<String> = words(&card.description).chain(words(&card.path)).collect();
-    let shared = own.iter().filter(|word| wanted.contains(*word)).count();
-    // Divided by the root of the length, so that a long description does not win by its length alone.
-    f64::from(u32::try_from(shared).unwrap_or(u32::MAX))
-        / f64::from(u32::try_from(own.len().max(1)).unwrap_or(1)).sqrt()
+/// How many of a card's different words the evidence uses, over the root of how many it has: a long description does
+/// not win by its length alone.
+fn overlap(card: &Card, wanted: &HashSet<u64>) -> f64 {
+    let mut own: Vec<u64> = words(&card.description).chain(words(&card.path)).collect();
+    own.sort_unstable();
+    own.dedup();
+    let count = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
+    count(own.iter().filter(|word| wanted.contains(word)).count()) / count(own.len().max(1)).sqrt()
 }
 
-fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3).map(str::to_lowercase)
+/// The words of four letters and more, as hashes of their lower case. A pool has ten thousand descriptions: nothing
+/// is allocated for them.
+fn words(text: &str) -> impl Iterator<Item = u64> + '_ {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().nth(3).is_some()).map(|word| {
+        let mut hasher = std::hash::DefaultHasher::new();
+        word.chars().flat_map(char::to_lowercase).for_each(|c| hasher.write_u32(u32::from(c)));
+        hasher.finish()
+    })
 }

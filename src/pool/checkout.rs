@@ -14,6 +14,7 @@ use super::commit::Author;
 use super::folder::{self, StatCache};
 use super::repo::{Changes, Files, PLAIN, Pool, changes_between, wrap};
 use super::worktree::{index_entry, remove_if_empty};
+use crate::ground::crash;
 use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
 
@@ -22,7 +23,7 @@ use crate::ground::files;
 pub struct Checkout {
     folder: PathBuf,
     before: Oid,
-    objects: PathBuf,
+    objects: Vec<PathBuf>,
     program: PathBuf,
 }
 
@@ -59,23 +60,24 @@ impl Checkout {
             files::remove_dir(folder)?;
             refresh(pool, folder, &wanted, cache)?;
         }
+        crash::point("checkout-files");
         let checkout = Checkout::at(pool, folder, before, program);
         checkout.make_repository(pool, &wanted)?;
         Ok(checkout)
     }
 
-    /// The checkout that an earlier process made, as it was left; none when it is not there.
+    /// The checkout that an earlier process made, as it was left; none when it is not there, or a link is.
     pub fn reopen(pool: &Pool, folder: &Path, before: Oid, program: &Path) -> Option<Checkout> {
         is_folder(folder).then(|| Checkout::at(pool, folder, before, program))
     }
 
     fn at(pool: &Pool, folder: &Path, before: Oid, program: &Path) -> Checkout {
-        let objects = pool.git_dir().join("objects");
+        let objects = object_folders(&pool.git_dir().join("objects"));
         Checkout { folder: folder.to_owned(), before, objects, program: program.to_owned() }
     }
 
-    /// The pool's object folder, which git has to read when it works here.
-    pub fn borrowed_objects(&self) -> &Path {
+    /// The pool's object folder and those that it borrows from: git has to read them when it works here.
+    pub fn borrowed_objects(&self) -> &[PathBuf] {
         &self.objects
     }
 
@@ -98,7 +100,8 @@ impl Checkout {
             return Ok(Edited { head, changes: Changes::new(), odd: Vec::new() });
         }
         let here = folder::read(&self.folder, cache)?;
-        let changes = difference(&pool.files(self.before)?, &here.files);
+        let base = pool.files(self.before)?;
+        let changes = difference(&base, &here.files);
         Ok(Edited { head: self.head(), changes, odd: here.odd })
     }
 
@@ -126,6 +129,18 @@ impl Checkout {
         let tree = repo.find_tree(tree).map_err(fail)?;
         let who = author.signature()?;
         repo.commit(Some("HEAD"), &who, &who, message, &tree, &[&parent]).map_err(fail)
+    }
+
+    /// Takes away the locks that a git killed in here left: no process of the optimizer is alive when this is called.
+    pub fn unlock(&self) -> Result<()> {
+        let git = self.folder.join(".git");
+        if !git.symlink_metadata().is_ok_and(|data| data.is_dir()) {
+            return Ok(());
+        }
+        let walk = walkdir::WalkDir::new(&git).follow_links(false).into_iter();
+        let inside = walk.filter_entry(|entry| !(entry.depth() == 1 && entry.file_name() == "objects")).flatten();
+        let locks = inside.filter(|entry| entry.file_type().is_file() && entry.path().extension().is_some_and(is_lock));
+        locks.map(walkdir::DirEntry::into_path).try_for_each(|path| files::remove(&path))
     }
 
     fn head(&self) -> Head {
@@ -173,6 +188,10 @@ impl Checkout {
         options.no_reinit(true).external_template(false).initial_head(branch);
         Repository::init_opts(&self.folder, &options).map_err(fail)?;
         self.write_settings(&git)?;
+        if let Some(shallow) = files::read_if_there(&pool.git_dir().join("shallow"))? {
+            plain_write(&git.join("shallow"), &shallow)?;
+        }
+        crash::point("checkout-git");
         let repo = Repository::open(&self.folder).map_err(fail)?;
         repo.reference(pool.branch(), self.before, true, "checkout").map_err(fail)?;
         self.fill_index(&repo, wanted).map_err(fail)
@@ -194,7 +213,7 @@ impl Checkout {
         for (key, value) in SETTINGS {
             config.set_str(key, value).map_err(fail)?;
         }
-        config.set_str("core.hooksPath", &git.join("hooks").to_string_lossy()).map_err(fail)
+        Ok(())
     }
 
     fn fill_index(&self, repo: &Repository, wanted: &Files) -> Result<(), git2::Error> {
@@ -207,6 +226,9 @@ impl Checkout {
     }
 }
 
+/// Object folders that are followed at most; git itself follows five levels.
+const MAX_ALTERNATES: usize = 32;
+
 /// Settings of the checkout's own, so that the user's cannot change what a commit there does.
 const SETTINGS: &[(&str, &str)] = &[
     ("user.name", super::commit::NAME),
@@ -218,16 +240,44 @@ const SETTINGS: &[(&str, &str)] = &[
     ("core.excludesFile", "/dev/null"),
     ("core.attributesFile", "/dev/null"),
     ("core.fsmonitor", "false"),
+    // Relative to the work tree's root, so that no odd path has to stand in a config.
+    ("core.hooksPath", ".git/hooks"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
 ];
 
-fn alternates(objects: &Path) -> Result<Vec<u8>> {
-    let path = objects.as_os_str().as_bytes();
-    if path.contains(&b'\n') {
-        return Err(Error::usage(format!("the pool's path {} holds a line break", objects.display())));
+/// A pool's object folder and those that it borrows from itself, links resolved: git follows a relative path among
+/// alternates at the first level only.
+fn object_folders(objects: &Path) -> Vec<PathBuf> {
+    let mut folders = vec![objects.to_owned()];
+    let mut next = 0;
+    while let Some(here) = folders.get(next).filter(|_| next < MAX_ALTERNATES).cloned() {
+        next += 1;
+        // An unreadable list is git's to complain of: what it lends would be missing from the pool as well.
+        let list = std::fs::read(here.join("info/alternates")).unwrap_or_default();
+        let lines = list.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+        let places = lines.filter_map(|line| here.join(OsStr::from_bytes(line)).canonicalize().ok());
+        for place in places.collect::<Vec<_>>() {
+            if !folders.contains(&place) {
+                folders.push(place);
+            }
+        }
     }
-    Ok([path, b"\n"].concat())
+    folders
+}
+
+fn alternates(folders: &[PathBuf]) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    for folder in folders {
+        let path = folder.as_os_str().as_bytes();
+        if path.contains(&b'\n') {
+            return Err(Error::usage(format!("the pool's path {} holds a line break", folder.display()))
+                .hint("git cannot borrow from such a path: move the pool"));
+        }
+        text.extend_from_slice(path);
+        text.push(b'\n');
+    }
+    Ok(text)
 }
 
 /// The pre-commit hook; the program's path stands in single quotes, where the shell reads nothing else.
@@ -261,6 +311,7 @@ fn refresh(pool: &Pool, root: &Path, wanted: &Files, cache: &mut StatCache) -> R
         let place = root.join(path);
         files::remove(&place)?;
         plain_write(&place, &pool.blob(entry.id)?)?;
+        crash::point("checkout-file");
     }
     Ok(())
 }
@@ -281,6 +332,10 @@ pub fn difference(before: &Files, now: &Files) -> Changes {
     let new = now.iter().filter(|(path, entry)| before.get(*path) != Some(entry));
     changes.extend(new.map(|(path, entry)| (path.clone(), Some(*entry))));
     changes
+}
+
+fn is_lock(extension: &OsStr) -> bool {
+    extension == "lock"
 }
 
 /// Whether a folder is there; a link to one is none.

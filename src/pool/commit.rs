@@ -7,7 +7,9 @@ use git2::build::TreeUpdateBuilder;
 use git2::{ErrorCode, FileMode, Oid, Repository, Signature, Time};
 
 use super::repo::{Changes, Pool, wrap};
+use crate::ground::crash;
 use crate::ground::error::{AtPath as _, Error, Result};
+use crate::ground::files;
 
 /// Who a step's commit is by, when the pool's own config names nobody.
 pub(super) const NAME: &str = "skilltrain";
@@ -81,10 +83,18 @@ impl Pool {
     /// Keeps a commit reachable under `refs/skilltrain/`.
     pub fn keep(&self, name: &str, commit: Oid) -> Result<String> {
         let name = format!("refs/skilltrain/{name}");
-        self.repo
-            .reference(&name, commit, true, "kept")
-            .map_err(|error| wrap(error, &format!("cannot write {name}")))?;
+        let write = || self.repo.reference(&name, commit, true, "kept").map(drop);
+        let written = match write() {
+            // These are ours alone, and we hold the pool's lock: a killed trainer left this one.
+            Err(error) if error.code() == ErrorCode::Locked => {
+                files::remove(&self.reference_lock(&name))?;
+                write()
+            }
+            written => written,
+        };
+        written.map_err(|error| wrap(error, &format!("cannot write {name}")))?;
         self.flush_reference(&name)?;
+        crash::point("kept");
         Ok(name)
     }
 

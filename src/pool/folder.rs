@@ -122,11 +122,15 @@ fn name_of(root: &Path, path: &Path) -> String {
 
 /// The git mode of a file on disk, not following links; 0 for what git cannot store.
 pub fn mode(path: &Path) -> u32 {
-    match std::fs::symlink_metadata(path) {
-        Ok(data) if data.is_symlink() => 0o120_000,
-        Ok(data) if data.is_file() && data.mode() & 0o100 != 0 => 0o100_755,
-        Ok(data) if data.is_file() && data.size() <= MAX_BYTES => PLAIN,
-        _ => 0,
+    std::fs::symlink_metadata(path).map_or(0, |data| mode_of(&data))
+}
+
+fn mode_of(data: &std::fs::Metadata) -> u32 {
+    match data {
+        _ if data.is_symlink() => 0o120_000,
+        _ if !data.is_file() || data.size() > MAX_BYTES => 0,
+        _ if data.mode() & 0o100 != 0 => 0o100_755,
+        _ => PLAIN,
     }
 }
 
@@ -139,7 +143,7 @@ fn entry(path: &Path, cache: &mut StatCache) -> Result<Option<Entry>> {
         let target = std::fs::read_link(path).at("read", path)?;
         return Ok(Some(Entry { id: hash(target.as_os_str().as_bytes())?, mode: 0o120_000 }));
     }
-    let mode = mode(path);
+    let mode = mode_of(&data);
     if mode == 0 {
         return Ok(None);
     }

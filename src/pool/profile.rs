@@ -2,7 +2,6 @@
 
 mod check;
 mod parse;
-pub(crate) use self::parse::nearest;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +9,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::parse::nearest;
 use crate::ground::digest;
 use crate::ground::env::Env;
 use crate::ground::error::{Error, Result};

@@ -3,13 +3,16 @@
 //! git2 never runs hooks or filters and never signs here: blobs go in as raw bytes, the identity is explicit, and
 //! `GIT_*` variables are not looked at (`open_ext` without the environment, never `discover`).
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use git2::{
     ErrorCode, ObjectType, Oid, Repository, RepositoryOpenFlags, RepositoryState, TreeWalkMode, TreeWalkResult,
 };
 
+use super::leftovers::locked;
 use crate::ground::error::{Error, Kind, Result};
 use crate::ground::files;
 
@@ -36,6 +39,7 @@ pub struct Pool {
     pub(super) repo: Repository,
     root: PathBuf,
     branch: String,
+    last: RefCell<Option<(Oid, Rc<Files>)>>,
 }
 
 impl Pool {
@@ -48,7 +52,7 @@ impl Pool {
             .map_err(|error| error.hint(format!("make one with `skilltrain init {}`", folder.display())))?;
         let repo = open_own(&root)?;
         let branch = branch_of(&repo, &root)?;
-        Ok(Pool { repo, root, branch })
+        Ok(Pool { repo, root, branch, last: RefCell::default() })
     }
 
     /// The pool's folder, links resolved.
@@ -82,25 +86,28 @@ impl Pool {
             .hint(format!("git -C '{root}' switch {was}, then run the same command again")))
     }
 
-    /// Refuses a pool in the middle of a merge, rebase, cherry-pick or bisect, or whose index is locked.
+    /// Refuses a pool in the middle of a merge, rebase, cherry-pick or bisect, or whose index or branch is locked.
     pub fn check_idle(&self) -> Result<()> {
         let state = self.repo.state();
         if state != RepositoryState::Clean {
-            return Err(Error::failed(format!("the pool {} is in the middle of a {state:?}", self.root.display()))
-                .hint("finish or abort it first (`git status` in the pool says how)"));
+            return Err(busy(state, &self.root));
         }
-        let lock = self.git_dir().join("index.lock");
-        if lock.exists() {
-            return Err(Error::failed(format!("the pool's index is locked: {} exists", lock.display())).hint(
-                "if no git command is running in the pool, a killed one left it: remove that file and run again",
-            ));
+        let index = ("index", self.git_dir().join("index.lock"));
+        let branch = ("branch", self.reference_lock(&self.branch));
+        match [index, branch].into_iter().find(|(_, lock)| lock.exists()) {
+            Some((what, lock)) => Err(locked(what, &lock)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// All files of a commit.
-    pub fn files(&self, commit: Oid) -> Result<Files> {
-        files_of(&self.repo, commit)
+    /// All files of a commit. The last answer is remembered: a step asks for its base several times.
+    pub fn files(&self, commit: Oid) -> Result<Rc<Files>> {
+        if let Some((_, files)) = self.last.borrow().as_ref().filter(|(id, _)| *id == commit) {
+            return Ok(Rc::clone(files));
+        }
+        let files = Rc::new(files_of(&self.repo, commit)?);
+        *self.last.borrow_mut() = Some((commit, Rc::clone(&files)));
+        Ok(files)
     }
 
     /// A blob's bytes.
@@ -151,6 +158,8 @@ pub fn parse_id(text: &str) -> Option<Oid> {
 /// Opens the repository whose root is exactly `root`; the search never goes up.
 pub(super) fn open_own(root: &Path) -> Result<Repository> {
     let none: [&std::ffi::OsStr; 0] = [];
+    // libgit2 would look up every object that an index or a tree names; ours come from trees that were just read.
+    git2::opts::strict_object_creation(false);
     let repo =
         Repository::open_ext(root, RepositoryOpenFlags::NO_SEARCH, none).map_err(|error| open_error(error, root))?;
     let refuse = |what: &str| Error::usage(format!("{} {what}", root.display()));
@@ -188,10 +197,28 @@ fn open_error(error: git2::Error, root: &Path) -> Error {
     }
 }
 
+/// The pool is in the middle of something of git's.
+fn busy(state: RepositoryState, root: &Path) -> Error {
+    let what = match state {
+        RepositoryState::Merge => "merge",
+        RepositoryState::Revert | RepositoryState::RevertSequence => "revert",
+        RepositoryState::CherryPick | RepositoryState::CherryPickSequence => "cherry-pick",
+        RepositoryState::Bisect => "bisect",
+        RepositoryState::ApplyMailbox => "git am",
+        _ => "rebase",
+    };
+    Error::failed(format!("the pool {} is in the middle of a {what}", root.display()))
+        .hint("finish or abort it first (`git status` in the pool says how)")
+}
+
 fn branch_of(repo: &Repository, root: &Path) -> Result<String> {
     let head = repo.find_reference("HEAD").map_err(|error| wrap(error, "cannot read the pool's HEAD"))?;
     let place = root.display();
     let Some(branch) = head.symbolic_target().ok().flatten().map(str::to_owned) else {
+        // A rebase and a bisect detach the head themselves; that it is not on a branch is then not the point.
+        if repo.state() != RepositoryState::Clean {
+            return Err(busy(repo.state(), root));
+        }
         return Err(Error::usage(format!("the pool {place} has a detached head: no branch would move"))
             .hint(format!("git -C '{place}' switch main")));
     };

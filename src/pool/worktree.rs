@@ -3,12 +3,14 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use git2::{IndexEntry, IndexTime, Oid};
+use git2::{Index, IndexEntry, IndexTime, Oid};
 use serde::{Deserialize, Serialize};
 
 use super::folder::{self, StatCache};
+use super::leftovers::IndexLock;
 use super::repo::{Changes, Entry, Files, Pool, parse_id, wrap};
-use crate::ground::error::{Error, Result};
+use crate::ground::crash;
+use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
 
 /// A move of the branch under way: written before it, removed when the pool's files have followed.
@@ -34,7 +36,31 @@ impl Pool {
         }
         lines
             .extend(files.keys().filter(|path| !here.files.contains_key(*path)).map(|path| format!("deleted  {path}")));
+        if lines.is_empty() {
+            lines = self.staged(files)?;
+        }
         Ok(lines)
+    }
+
+    /// What is staged and differs from `files`. A missing index holds nobody's work: it is made anew later.
+    fn staged(&self, files: &Files) -> Result<Vec<String>> {
+        let path = self.index_file();
+        if !path.exists() {
+            return Ok(Vec::new());
+        }
+        let index = Index::open(&path).map_err(|error| {
+            wrap(error, "the pool's index cannot be read").hint(format!(
+                "make it anew, the cards are not touched: rm '{}' && git -C '{}' reset",
+                path.display(),
+                self.root().display()
+            ))
+        })?;
+        let staged: Files = index
+            .iter()
+            .map(|entry| (String::from_utf8_lossy(&entry.path).into_owned(), Entry { id: entry.id, mode: entry.mode }))
+            .collect();
+        let differing = super::checkout::difference(files, &staged).into_keys();
+        Ok(differing.map(|path| format!("staged   {path}")).collect())
     }
 
     /// Moves the branch to `after` and brings the pool's files along; killed in between, `settle` goes on. Gives the
@@ -45,18 +71,22 @@ impl Pool {
         self.check_branch()?;
         let note = Move { before: before.to_string(), after: after.to_string() };
         files::write_json(&self.move_file(), &note)?;
+        crash::point("branch-moving");
         self.advance(before, after, why)?;
-        crate::ground::crash::point("branch-moved");
+        crash::point("branch-moved");
         self.settle()
     }
 
-    /// Finishes a move that was interrupted. Gives the paths that it left alone because somebody changed them.
+    /// Finishes a move that was interrupted, and takes away what a killed trainer left. Gives the paths that it left
+    /// alone because somebody changed them. Only call this while holding the pool's lock.
     pub fn settle(&self) -> Result<Vec<String>> {
-        let Some(bytes) = files::read_if_there(&self.move_file())? else {
+        let bytes = files::read_if_there(&self.move_file())?;
+        let note = bytes.as_ref().and_then(|bytes| serde_json::from_slice::<Move>(bytes).ok());
+        self.clear_leftovers(note.as_ref().map(|note| note.after.as_str()))?;
+        if bytes.is_none() {
             return Ok(Vec::new());
-        };
-        let ids = serde_json::from_slice::<Move>(&bytes).ok();
-        let ids = ids.and_then(|note| Some((parse_id(&note.before)?, parse_id(&note.after)?)));
+        }
+        let ids = note.and_then(|note| Some((parse_id(&note.before)?, parse_id(&note.after)?)));
         let mut left = Vec::new();
         if let Some((before, after)) = ids.filter(|(_, after)| self.tip().is_ok_and(|tip| tip == *after)) {
             left = self.follow(before, after)?;
@@ -81,8 +111,10 @@ impl Pool {
                 continue;
             }
             self.write_out(path, *new)?;
+            crash::point("card-placed");
         }
-        self.update_index(&changes, &old, &left)?;
+        self.update_index(after, &changes, &old, &left)?;
+        crash::point("index-updated");
         Ok(left)
     }
 
@@ -106,7 +138,7 @@ impl Pool {
                 .hint("put a real folder in its place, then run the same command again"));
         }
         match entry {
-            Some(entry) => files::write(&place, self.blob(entry.id)?),
+            Some(entry) => files::write_by_way_of(&self.own(""), &place, &self.blob(entry.id)?),
             None => {
                 files::remove(&place)?;
                 remove_if_empty(self.root(), &place);
@@ -115,21 +147,35 @@ impl Pool {
         }
     }
 
-    /// Brings the index along, also for a file that was left alone: otherwise it would hold the old card as if somebody
+    /// Brings the index along, locked as git locks it, written beside it and renamed; also for a file that was left alone: otherwise it would hold the old card as if somebody
     /// had staged the step's undoing. What somebody did stage stays.
-    fn update_index(&self, changes: &Changes, old: &Files, left: &[String]) -> Result<()> {
+    fn update_index(&self, after: Oid, changes: &Changes, old: &Files, left: &[String]) -> Result<()> {
         let fail = |error| {
             wrap(error, "the step is committed, but the pool's index could not follow")
                 .hint("`git -C POOL reset` brings it up to date")
         };
-        let mut index = self.repo.index().map_err(fail)?;
-        index.read(true).map_err(fail)?;
+        let (place, draft) = (self.index_file(), self.own("index.new"));
+        let _lock = IndexLock::take(self)?;
+        crash::point("index-locked");
+        files::remove(&draft)?;
+        let all: Changes;
+        let there = place.exists();
+        let changes = if there {
+            std::fs::copy(&place, &draft).at("copy", &place)?;
+            changes
+        } else {
+            all = self.files(after)?.iter().map(|(path, entry)| (path.clone(), Some(*entry))).collect();
+            &all
+        };
+        let mut index = Index::open(&draft).map_err(fail)?;
         for (path, entry) in changes {
             let staged = index.get_path(Path::new(path), 0).map(|entry| entry.id);
-            if staged != old.get(path).map(|entry| entry.id) {
+            if there && staged != old.get(path).map(|entry| entry.id) {
                 continue;
             }
             match entry {
+                // Gone already when a killed call came this far.
+                None if index.get_path(Path::new(path), 0).is_none() => {}
                 None => index.remove(Path::new(path), 0).map_err(fail)?,
                 Some(entry) => {
                     let place = self.root().join(path);
@@ -138,11 +184,17 @@ impl Pool {
                 }
             }
         }
-        index.write().map_err(fail)
+        index.write().map_err(fail)?;
+        crash::point("index-drafted");
+        files::rename(&draft, &place)
+    }
+
+    fn index_file(&self) -> PathBuf {
+        self.git_dir().join("index")
     }
 
     fn move_file(&self) -> PathBuf {
-        self.git_dir().join("skilltrain/move.json")
+        self.own("move.json")
     }
 }
 

@@ -42,20 +42,21 @@ impl Quoted {
         Quoted { works, advice }
     }
 
-    /// The first passage of `after` that was copied; text that stood in `before` already is not at issue.
-    pub fn find(&self, before: &str, after: &str) -> Option<Copied> {
-        let old: HashSet<u64> = runs(before).map(|(run, _)| run).collect();
-        for (run, at) in runs(after) {
-            if old.contains(&run) || self.advice.contains(&run) {
-                continue;
-            }
-            if let Some((work, _)) = self.works.iter().find(|(_, quoted)| quoted.contains(&run)) {
-                let line = after[..at].matches('\n').count() + 1;
-                let passage = after[at..].split_whitespace().take(COPIED_WORDS).collect::<Vec<_>>().join(" ");
-                return Some(Copied { line, passage, work: work.clone() });
-            }
+    /// The first passage of `after` that was copied. What the pool's cards said already is not at issue: `old` gives
+    /// their texts, and is only asked when a passage is found.
+    pub fn find<'t, T: Iterator<Item = &'t str>>(&self, after: &str, old: impl FnOnce() -> T) -> Option<Copied> {
+        let work_of = |run: u64| self.works.iter().find(|(_, quoted)| quoted.contains(&run)).map(|(work, _)| work);
+        let fresh = runs(after).filter(|(run, _)| !self.advice.contains(run));
+        let found: Vec<(u64, usize, &String)> =
+            fresh.filter_map(|(run, at)| work_of(run).map(|work| (run, at, work))).collect();
+        if found.is_empty() {
+            return None;
         }
-        None
+        let known: HashSet<u64> = old().flat_map(runs).map(|(run, _)| run).collect();
+        let (_, at, work) = found.into_iter().find(|(run, ..)| !known.contains(run))?;
+        let line = after[..at].matches('\n').count() + 1;
+        let passage = after[at..].split_whitespace().take(COPIED_WORDS).collect::<Vec<_>>().join(" ");
+        Some(Copied { line, passage, work: work.clone() })
     }
 }
 
@@ -144,24 +145,28 @@ mod tests {
         }]
     }
 
+    fn none() -> std::iter::Empty<&'static str> {
+        std::iter::empty()
+    }
+
     const SAID: &str = "the north gate is a legendary gate in the ancient city guarded by a dragon";
 
     #[test]
     fn a_quoted_passage_is_found_with_its_line_and_work_whatever_its_case_and_stops() {
         let quoted = Quoted::of(&evidence(&format!("The reply: \"{SAID}\" Say less."), ""));
         let card = format!("## Rules\n- {}.", SAID.to_uppercase().replace("GATE IN", "gate, in"));
-        let found = quoted.find("", &card).unwrap();
+        let found = quoted.find(&card, none).unwrap();
         assert_eq!((found.line, found.work.as_str()), (2, "one"));
-        assert!(quoted.find(&card, &card).is_none(), "it stood there before");
+        assert!(quoted.find(&card, || [card.as_str()].into_iter()).is_none(), "it stood there before");
     }
 
     #[test]
     fn advice_may_be_reused_and_eleven_words_may_meet() {
         let advice = "Answer in one short sentence that gives the value and then stop without another word.";
         let quoted = Quoted::of(&evidence(advice, &format!("I read: {advice}")));
-        assert!(quoted.find("", advice).is_none());
+        assert!(quoted.find(advice, none).is_none());
         let quoted = Quoted::of(&evidence("", "one two three four five six seven eight nine ten eleven"));
-        assert!(quoted.find("", "one two three four five six seven eight nine ten eleven").is_none());
+        assert!(quoted.find("one two three four five six seven eight nine ten eleven", none).is_none());
     }
 
     #[test]
@@ -170,8 +175,8 @@ mod tests {
         for report in
             [format!("> {first}\n> {second}"), format!("```\n{first}\n{second}\n```"), format!("It said “{SAID}”.")]
         {
-            assert!(Quoted::of(&evidence(&report, "")).find("", SAID).is_some(), "{report}");
+            assert!(Quoted::of(&evidence(&report, "")).find(SAID, none).is_some(), "{report}");
         }
-        assert!(Quoted::of(&evidence("", SAID)).find("", SAID).is_some());
+        assert!(Quoted::of(&evidence("", SAID)).find(SAID, none).is_some());
     }
 }

@@ -83,14 +83,22 @@ impl Setting<'_> {
         let session = turn.session.clone();
         let repaired = match self.recall(&second, checkout, session.as_ref(), resumed)? {
             Some(repaired) => repaired,
-            None => self.turn(second, checkout, Some(Repair { problems: &problems, session: session.as_ref() }))?,
+            None => {
+                checkout.unlock()?;
+                self.turn(second, checkout, Some(Repair { problems: &problems, session: session.as_ref() }))?
+            }
         };
         crash::point("repair-ended");
         let (edited, findings) = self.judge(checkout, &repaired)?;
         let mut reads = turn.reads;
         reads.extend(repaired.reads.iter().filter(|path| !reads.contains(path)).cloned().collect::<Vec<_>>());
         let trajectory = format!("{}\n{}", turn.trajectory, repaired.trajectory);
-        Ok(Some(Attempted { turn: Turn { reads, trajectory, ..repaired }, edited, findings }))
+        // One of them that does not tell leaves the sum unknown.
+        let usage = turn.usage.zip(repaired.usage).map(|(mut sum, second)| {
+            sum += second;
+            sum
+        });
+        Ok(Some(Attempted { turn: Turn { reads, trajectory, usage, ..repaired }, edited, findings }))
     }
 
     /// Whether telling the optimizer can help: without its repository it cannot commit, and evidence that it changed
@@ -169,10 +177,10 @@ impl Setting<'_> {
 
     fn copied(&self, checkout: &Checkout, edited: &Edited) -> Result<Vec<String>> {
         let mut lines = Vec::new();
-        let before: String = self.cards.iter().map(|card| format!("{}\n{}\n", card.description, card.body)).collect();
+        let old = || self.cards.iter().flat_map(|card| [card.description.as_str(), card.body.as_str()]);
         for (path, _) in edited.changes.iter().filter(|(_, new)| new.is_some()) {
             let text = String::from_utf8_lossy(&checkout.read(path)?).into_owned();
-            if let Some(copied) = self.quoted.find(&before, &text) {
+            if let Some(copied) = self.quoted.find(&text, old) {
                 lines.push(format!(
                     "{path}:{}: a passage stands word for word in the evidence of {}: \"{} …\"; say it in words of its own, \
                      as a rule",

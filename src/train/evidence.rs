@@ -6,6 +6,7 @@ use crate::batch::{Evidence, Sample};
 use crate::ground::digest;
 use crate::ground::error::{Error, Result};
 use crate::ground::files;
+use crate::run::layout::StepDir;
 
 /// An evidence file as it was read.
 #[derive(Debug, Clone)]
@@ -52,6 +53,19 @@ impl Group {
             digest: digest::of_parts(parts.iter().map(String::as_bytes)),
             hashes,
         })
+    }
+
+    /// Writes `batch.json`: the samples as they were given, their paths absolute.
+    pub fn write_batch(&self, dir: &StepDir) -> Result<()> {
+        let absolute = |sample: &Sample| {
+            let mut raw = sample.raw.clone();
+            for (key, path) in ["loss_report", "reads", "trajectory"].into_iter().zip(sample.files()) {
+                raw.insert(key.to_owned(), path.to_string_lossy().into_owned().into());
+            }
+            serde_json::Value::from(raw)
+        };
+        let samples: Vec<serde_json::Value> = self.samples.iter().map(absolute).collect();
+        files::write_json(&dir.file("batch.json"), &samples)
     }
 
     /// Reads the samples' files, in the samples' order.

@@ -15,7 +15,7 @@ use crate::stages::overlap::Quoted;
 use crate::train::attempt::{Attempted, Setting, as_text, attempt_failed};
 use crate::train::context::Context;
 use crate::train::evidence::Group;
-use crate::train::started::Started;
+use crate::train::started::{Left, Started};
 use crate::train::{keep, record};
 
 /// How long a resumed step waits for an earlier call's processes to be gone.
@@ -56,17 +56,22 @@ fn attempts(setting: &Setting<'_>, before: Oid) -> Result<(Checkout, Attempted)>
     let (context, dir) = (setting.context, setting.dir);
     let mut number = dir.last_attempt().max(keep::last_attempt(&context.pool, &setting.group.label)?) + 1;
     let mut tries = 0;
-    if let Some(left) = Started::read(&dir.started())? {
-        number = number.max(left.attempt);
-        match go_on(setting, &left, before)? {
-            Some((checkout, attempted)) if attempted.findings.is_empty() => return Ok((checkout, attempted)),
-            Some((checkout, attempted)) => {
-                tries += 1;
-                refuse(setting, &checkout, attempted, left.attempt, tries)?;
+    let left = match Started::read(&dir.started())? {
+        Left::Nothing => None,
+        // What it began from cannot be told: its edits are kept as if it had begun from here.
+        Left::Unknown => Some(Started { optimizer: String::new(), ..started(setting, number, before) }),
+        Left::Attempt(left) => Some(left),
+    };
+    if let Some(left) = left {
+        if context.optimizer.is_deterministic() && left.goes_on_as(&started(setting, left.attempt, before)) {
+            // What was half done will be done again, to the same bytes.
+            number = left.attempt;
+        } else {
+            if let Some(passed) = resume(setting, &left, before, &mut tries)? {
+                return Ok(passed);
             }
-            None => clear_interrupted(setting, &left)?,
+            number = number.max(left.attempt + 1);
         }
-        number = number.max(left.attempt + 1);
     }
     loop {
         let checkout = prepare(setting, before, number)?;
@@ -79,6 +84,29 @@ fn attempts(setting: &Setting<'_>, before: Oid) -> Result<(Checkout, Attempted)>
         tries += 1;
         refuse(setting, &checkout, attempted, number, tries)?;
         number += 1;
+    }
+}
+
+/// Takes up what an earlier call left; gives it when it may be taken. What may not be is kept and out of the way then.
+fn resume(
+    setting: &Setting<'_>,
+    left: &Started,
+    before: Oid,
+    tries: &mut usize,
+) -> Result<Option<(Checkout, Attempted)>> {
+    if left.refused {
+        *tries += 1;
+        put_aside(setting, left.attempt)?;
+        return Ok(None);
+    }
+    match go_on(setting, left, before)? {
+        Some((checkout, attempted)) if attempted.findings.is_empty() => Ok(Some((checkout, attempted))),
+        Some((checkout, attempted)) => {
+            *tries += 1;
+            refuse(setting, &checkout, attempted, left.attempt, *tries)?;
+            Ok(None)
+        }
+        None => clear_interrupted(setting, left).map(|()| None),
     }
 }
 
@@ -103,19 +131,35 @@ fn reopened(setting: &Setting<'_>, before: Oid) -> Option<Checkout> {
 
 /// Keeps what an interrupted attempt had edited, and puts its files aside.
 fn clear_interrupted(setting: &Setting<'_>, left: &Started) -> Result<()> {
-    let pool = &setting.context.pool;
+    let (pool, dir) = (&setting.context.pool, setting.dir);
     let base = crate::pool::repo::parse_id(&left.before);
-    // What a deterministic optimizer had half done it will do again.
-    if let Some(checkout) =
-        base.and_then(|base| reopened(setting, base)).filter(|_| !setting.context.optimizer.is_deterministic())
-    {
-        let edited = checkout.edited(pool, &mut setting.context.cache.borrow_mut());
-        if let Ok(edited) = edited {
-            keep::failed_attempt(pool, &checkout, &edited, &left.label, left.attempt, "interrupted", setting.seconds)?;
+    let checkout = base.and_then(|before| reopened(setting, before));
+    let edited = checkout.and_then(|checkout| {
+        let edited = checkout.edited(pool, &mut setting.context.cache.borrow_mut()).ok()?;
+        Some((checkout, edited))
+    });
+    match edited {
+        Some((checkout, edited)) => {
+            // The label is a part of a reference's name, so it is ours, not what the note says.
+            let label = &setting.group.label;
+            keep::failed_attempt(pool, &checkout, &edited, label, left.attempt, "interrupted", setting.seconds)?;
         }
+        // It cannot be told what was edited, for the pool does not have the commit that it began at any more.
+        None if dir.checkout().is_dir() => {
+            let aside = |n: usize| dir.file(&format!("checkout_attempt{}{}", left.attempt, "x".repeat(n)));
+            let free = (0..).map(aside).find(|place| place.symlink_metadata().is_err());
+            free.map_or(Ok(()), |free| files::rename(&dir.checkout(), &free))?;
+        }
+        None => {}
     }
+    put_aside(setting, left.attempt)
+}
+
+/// Puts an attempt's files out of the way, its note last: killed in between, this is done again.
+fn put_aside(setting: &Setting<'_>, attempt: usize) -> Result<()> {
     files::remove_dir(&setting.dir.private())?;
-    setting.dir.put_aside(left.attempt)?;
+    setting.dir.put_aside(attempt)?;
+    crash::point("put-aside");
     files::remove(&setting.dir.started())
 }
 
@@ -147,9 +191,11 @@ fn refuse(setting: &Setting<'_>, checkout: &Checkout, attempted: Attempted, numb
         record::snapshots(context, dir, checkout.before(), *commit)?;
     }
     files::write(&dir.file("guards.txt"), as_text(&findings))?;
-    files::remove_dir(&dir.private())?;
-    dir.put_aside(number)?;
-    files::remove(&dir.started())?;
+    // From here on its files go: whoever resumes must not judge it again by what is left of them.
+    let note = started(setting, number, checkout.before());
+    files::write_json(&dir.started(), &Started { refused: true, ..note })?;
+    crash::point("refused");
+    put_aside(setting, number)?;
     let changed_evidence = findings.iter().any(|finding| finding.guard == guard::EVIDENCE_CHANGED);
     let originals = dir.file("evidence_as_read");
     if changed_evidence {
@@ -191,7 +237,10 @@ fn commit(setting: &Setting<'_>, checkout: &Checkout, attempted: &Attempted) -> 
     let (context, dir, group) = (setting.context, setting.dir, setting.group);
     let turn = &attempted.turn;
     record::turn(dir, turn)?;
-    let attempt = Started::read(&dir.started())?.map_or(1, |started| started.attempt);
+    let attempt = match Started::read(&dir.started())? {
+        Left::Attempt(started) => started.attempt,
+        Left::Nothing | Left::Unknown => 1,
+    };
     record::usage(dir, attempt, turn)?;
     let total = record::total_usage(dir)?;
     let changes = keep::store(&context.pool, checkout, &attempted.edited.changes)?;

@@ -2,14 +2,15 @@
 //!
 //! The only way in which a test starts skilltrain or git. Nothing of the user's reaches either.
 
-#![allow(dead_code, reason = "each test binary uses its own part of this")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part of this")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// The card that a test's optimizer writes when it has nothing better to say.
-pub const CARD: &str = "---\ndescription: Use when answering a question. Not for letters.\n---\n\n## Rules\n- Answer first.\n";
+pub const CARD: &str =
+    "---\ndescription: Use when answering a question. Not for letters.\n---\n\n## Rules\n- Answer first.\n";
 
 /// Seconds since 1970 at which every test takes place.
 pub const NOW: &str = "1790000000";
@@ -37,7 +38,19 @@ impl World {
 
     /// An empty world whose folder's name is given: for odd paths.
     pub fn named(name: &str) -> World {
-        let folder = tempfile::tempdir().unwrap();
+        World::in_folder(&std::env::temp_dir(), name)
+    }
+
+    /// An empty world in memory where that can be had: for tests that start the program hundreds of times, whose
+    /// flushes would only keep the disk busy.
+    pub fn in_memory() -> World {
+        let memory = Path::new("/dev/shm");
+        let disk = std::env::temp_dir();
+        World::in_folder(if memory.is_dir() { memory } else { &disk }, "world")
+    }
+
+    fn in_folder(place: &Path, name: &str) -> World {
+        let folder = tempfile::tempdir_in(place).unwrap();
         std::fs::create_dir_all(folder.path().join(name).join("home")).unwrap();
         let root = folder.path().join(name);
         let variables = [
@@ -100,7 +113,10 @@ impl World {
                 let name = format!("w{n}");
                 self.write(format!("evidence/{name}.md"), report(n));
                 self.write(format!("evidence/{name}.reads"), "00_general_rules/a.md\n");
-                self.write(format!("evidence/{name}.trajectory.md"), format!("# Trajectory {name}\n\nIt said hello {n}.\n"));
+                self.write(
+                    format!("evidence/{name}.trajectory.md"),
+                    format!("# Trajectory {name}\n\nIt said hello {n}.\n"),
+                );
                 serde_json::json!({
                     "work": name, "first": 1, "last": 5,
                     "loss_report": format!("evidence/{name}.md"),
@@ -188,7 +204,8 @@ impl World {
 }
 
 impl Run {
-    fn of(output: Output) -> Run {
+    /// Reads how a program ended.
+    pub fn of(output: Output) -> Run {
         Run {
             code: output.status.code(),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),

@@ -2,65 +2,16 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
+use super::facts::{Fact, fact};
 use super::lexicon::{self, is};
+use super::mood::{blames, has_verb, imperative, lower_first, modal};
 use super::sentences::{HOLE, fold};
-use super::terms::{Terms, stem, words};
+use super::words::words;
 
 /// A rule has at most this many characters; what is longer is prose.
 const MAX_RULE_CHARS: usize = 400;
-
-/// A statement of a value: "the door code of the north gate" "is" "4711".
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fact {
-    /// What it is about, as it stands inside a sentence.
-    pub(super) subject: String,
-    /// "is" or "are".
-    pub(super) verb: String,
-    /// The value, without the full stop.
-    pub(super) value: String,
-}
-
-impl Fact {
-    /// Equal for two subjects that name the same thing, whatever the word order.
-    pub(super) fn key(&self) -> String {
-        let terms = Terms::of(&self.subject);
-        let stems = terms.stems();
-        let mut numbers: Vec<&str> = terms.values.iter().map(String::as_str).filter(|v| !stems.contains(v)).collect();
-        numbers.sort_unstable();
-        stems.into_iter().chain(numbers).collect::<Vec<_>>().join(" ")
-    }
-
-    /// Equal for two spellings of the same value.
-    pub(super) fn value_key(&self) -> String {
-        let plain = words(&self.value);
-        plain
-            .iter()
-            .map(|word| word.low.as_str())
-            .filter(|low| !is(lexicon::DETERMINERS, low))
-            .collect::<Vec<_>>()
-            .join(" ")
-    }
-
-    /// The function words around the content, "the _ of the _": facts of one list share it.
-    pub(super) fn shape(&self) -> String {
-        let mut out: Vec<String> = Vec::new();
-        for word in words(&self.subject) {
-            let part = if is(lexicon::STOP, &word.low) { word.low } else { "_".to_owned() };
-            if part != "_" || out.last().is_none_or(|last| last != "_") {
-                out.push(part);
-            }
-        }
-        out.join(" ")
-    }
-
-    /// The word that names the kind of value: "code" in "the door code of the north gate".
-    pub(super) fn head(&self) -> String {
-        let attribute = self.subject.split(" of ").next().unwrap_or(&self.subject);
-        words(attribute).last().map(|word| stem(&word.low)).unwrap_or_default()
-    }
-}
 
 /// One rule that a sentence makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +47,7 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     /// Reads one sentence.
     pub(super) fn read(&self, sentence: &str) -> Reading {
-        let text = without_asides(sentence);
+        let text = without_asides(sentence, self.names);
         let Some((text, advised)) = self.advice_in(&text) else {
             return Reading::Prose;
         };
@@ -118,31 +69,29 @@ impl Reader<'_> {
     fn advice_in(&self, text: &str) -> Option<(String, bool)> {
         if let Some((label, rest)) = lead_in(text) {
             let low = label.to_lowercase();
-            if is(lexicon::SPEECH_LABELS, &low) {
+            let (advice, value) = (is(lexicon::ADVICE_LABELS, &low), is(lexicon::VALUE_LABELS, &low));
+            if is(lexicon::SPEECH_LABELS, &low) || is(lexicon::CAUSE_LABELS, &low) {
                 return None;
             }
-            let announced = is(lexicon::ADVICE_LABELS, &low) || is(lexicon::VALUE_LABELS, &low) || imperative(label);
-            if imperative(rest) {
-                return Some((rest.to_owned(), true));
+            // "Use this order: greet, ask, close" is one instruction; "State it: the code is 7" only leads in.
+            let leads = !imperative(label) || points_ahead(&low);
+            if leads && imperative(rest) {
+                return Some((without_blame(rest).to_owned(), true));
             }
-            if announced && statement(rest) {
-                return Some((self.plain(rest), true));
+            if leads && (advice || value || imperative(label)) && statement(rest) {
+                return Some((modal(rest).unwrap_or_else(|| rest.to_owned()), true));
             }
-            if is(lexicon::VALUE_LABELS, &low) {
-                return self.labelled_value(rest).map(|text| (text, true));
+            if advice || value {
+                return self.labelled_value(rest).filter(|_| value).map(|text| (text, true));
             }
         }
         if imperative(text) {
-            return Some((text.to_owned(), true));
+            return Some((without_blame(text).to_owned(), true));
         }
-        if let Some(text) = modal(text) {
+        if let Some(text) = modal(text).or_else(|| after_complaint(text)) {
             return Some((text, true));
         }
         (self.statements && statement(text) && !blames(text)).then(|| (text.to_owned(), false))
-    }
-
-    fn plain(&self, text: &str) -> String {
-        modal(text).unwrap_or_else(|| text.to_owned())
     }
 
     /// "Expected: 4711" under the label "Door code of the north gate" states what the door code is.
@@ -158,12 +107,44 @@ impl Reader<'_> {
     }
 }
 
-fn pattern(text: &str) -> Regex {
+/// Whether a lead-in only points to what follows: "State it", "Do this", "Say it like this".
+fn points_ahead(label: &str) -> bool {
+    let all = words(label);
+    let last = all.last().map_or("", |word| word.low.as_str());
+    is(lexicon::ADVICE_LABELS, label) || all.len() == 1 || matches!(last, "it" | "this" | "that" | "following")
+}
+
+/// Marks between a complaint and its remedy, or a remedy and its complaint.
+const BREAKS: [&str; 5] = ["; ", " — ", " – ", " -- ", ": "];
+
+/// "No test covers the fix; add one": what was wrong, then what to do. A head that states how things are stays, since
+/// the instruction rests on it: "`created_at` is in UTC; convert it".
+fn after_complaint(text: &str) -> Option<String> {
+    let broken = BREAKS.iter().filter_map(|mark| text.split_once(mark));
+    let (head, tail) = broken.map(|(head, tail)| (head.trim(), tail.trim())).find(|(_, tail)| imperative(tail))?;
+    let ground = fact(head).is_some() && !words(head).iter().any(|word| is(lexicon::PROBLEM_STARTS, &word.low));
+    Some(if ground { text.to_owned() } else { without_blame(tail).to_owned() })
+}
+
+/// "Escalate to a human; the agent kept arguing": what to do, then what was wrong.
+fn without_blame(text: &str) -> &str {
+    let broken = BREAKS[..4].iter().filter_map(|mark| text.split_once(mark));
+    let told = |tail: &str| {
+        !imperative(tail) && (blames(tail) || tail.split_whitespace().next().is_some_and(|word| word == "it"))
+    };
+    broken.filter(|(_, tail)| told(tail)).map(|(head, _)| head).min_by_key(|head| head.len()).unwrap_or(text)
+}
+
+pub(super) fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is a constant that a test compiles")
 }
 
 /// Takes out what only the report needs: asides with counts, quotations or works, and a count at the beginning.
-fn without_asides(text: &str) -> String {
+fn without_asides(text: &str, names: &[String]) -> String {
+    static BRACKETS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\s*[(\[][^()\[\]]{1,200}[)\]]"));
+    static SCOPE: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"(?i)^(?:(?:in |from |by |seen in )?(?:all|both|most|every|each)\b|seen in\b|works?:)")
+    });
     static ASIDE: LazyLock<Regex> = LazyLock::new(|| {
         pattern(r"\s*[(\[][^()\[\]]*(?:\d+\s*(?:of|/|out of)\s*\d+|￼|\d+\s*(?:×|x\b|times))[^()\[\]]*[)\]]")
     });
@@ -173,6 +154,11 @@ fn without_asides(text: &str) -> String {
         )
     });
     let text = ASIDE.replace_all(text, "");
+    let text = BRACKETS.replace_all(&text, |found: &Captures<'_>| {
+        let inside = found[0].trim_matches(|c: char| c.is_whitespace() || "()[]".contains(c));
+        let aside = SCOPE.is_match(inside) || names.iter().any(|name| names_work(inside, name));
+        if aside { String::new() } else { found[0].to_owned() }
+    });
     fold(&COUNT.replace(text.trim().trim_start_matches(['-', '*', '•', '→', '–', '—', '>', ' ']), ""))
 }
 
@@ -184,125 +170,9 @@ fn lead_in(text: &str) -> Option<(&str, &str)> {
     (short && !label.is_empty() && !rest.is_empty()).then_some((label, rest))
 }
 
-/// Whether a sentence tells the reader to do something.
-pub(super) fn imperative(text: &str) -> bool {
-    let all = words(text);
-    let low: Vec<&str> = all.iter().map(|word| word.low.as_str()).collect();
-    if begins_with_verb(&low) {
-        return true;
-    }
-    // A condition or circumstance first: the instruction follows one of the next commas.
-    low.first().is_some_and(|first| is(lexicon::CONDITIONS, first) || is(lexicon::OPENERS, first))
-        && text.match_indices([',', ':']).take(4).any(|(at, _)| {
-            let rest: Vec<&str> =
-                all.iter().filter(|word| word.span.0 > at).take(8).map(|word| word.low.as_str()).collect();
-            begins_with_verb(&rest)
-        })
-}
-
-fn begins_with_verb(low: &[&str]) -> bool {
-    let skip = low.iter().take_while(|word| is(lexicon::OPENERS, word)).count();
-    let (opener, low) = (skip.checked_sub(1).and_then(|last| low.get(last)), &low[skip..]);
-    let Some((first, rest)) = low.split_first() else {
-        return false;
-    };
-    let next = rest.first().copied().unwrap_or_default();
-    match *first {
-        "never" => !next.is_empty() && !next.ends_with("ed") && !is(lexicon::FINITE, next),
-        "don't" => !next.is_empty(),
-        "do" if next == "not" => rest.len() > 1,
-        verb if is(lexicon::VERBS, verb) => !noun_after_all(rest),
-        other => opener == Some(&"always") && !other.ends_with("ed") && !is(lexicon::FINITE, other) && !rest.is_empty(),
-    }
-}
-
-/// Many verbs are nouns too: "Lead time was short" instructs nobody.
-fn noun_after_all(rest: &[&str]) -> bool {
-    rest.is_empty()
-        || rest
-            .iter()
-            .take(3)
-            .take_while(|word| !is(lexicon::CLAUSE_STARTS, word))
-            .any(|word| is(lexicon::FINITE, word) && *word != "of")
-        || rest.first() == Some(&"of")
-}
-
-/// An instruction in the third person ("The reply should give the value") made a plain one ("Give the value"); one
-/// about a thing ("Every migration must have a way back") stays as it is.
-fn modal(text: &str) -> Option<String> {
-    static MODAL: LazyLock<Regex> = LazyLock::new(|| {
-        pattern(
-            r"(?i)^(?P<subject>[^,;:.!?]{1,80}?)\s+(?:should|must|needs? to|ought to|has to|have to)(?P<not>\s+not|\s+never)?\s+(?P<rest>\S.*)$",
-        )
-    });
-    let found = MODAL.captures(text)?;
-    let (subject, rest) = (found.name("subject")?.as_str(), found.name("rest")?.as_str());
-    let verb = rest.split_whitespace().next().unwrap_or_default().to_lowercase();
-    if verb == "have" || subject.contains(HOLE) {
-        // "should have stated": blame, not advice. "must have a header" is lost with it unless a thing is the subject.
-        let participle = rest.split_whitespace().nth(1).is_some_and(|word| word.ends_with("ed") || word == "been");
-        if participle || subject.contains(HOLE) {
-            return None;
-        }
-    }
-    let last = words(subject).last().map(|word| word.low.clone()).unwrap_or_default();
-    let actor = is(lexicon::ACTORS, &last) && subject.split_whitespace().count() <= 3;
-    if !actor {
-        return (!blames(subject)).then(|| text.to_owned());
-    }
-    if verb == "have" || verb == "be" {
-        return (verb == "be" && last != "it").then(|| text.to_owned());
-    }
-    Some(if found.name("not").is_some() { format!("Do not {rest}") } else { rest.to_owned() })
-}
-
-/// Whether a text is a statement with a finite verb.
+/// Whether a text is a statement with a finite verb, long enough to stand alone.
 fn statement(text: &str) -> bool {
-    fact(text).is_some()
-        || modal(text).is_some()
-        || words(text).iter().skip(1).any(|word| word.low == "has" || word.low == "have")
-}
-
-/// Reads "SUBJECT is VALUE."; nothing when it has no such shape.
-pub(super) fn fact(text: &str) -> Option<Fact> {
-    let text = text.trim().trim_end_matches(['.', ' ']);
-    let (at, verb) =
-        [" is ", " are "].iter().filter_map(|verb| Some((outside_code(text, verb)?, verb.trim()))).min()?;
-    let (subject, value) = (text[..at].trim(), text[at + verb.len() + 2..].trim());
-    let first = words(subject).first().map(|word| word.low.clone()).unwrap_or_default();
-    let vague = ["it", "this", "that", "there", "what", "which", "he", "she", "they", "if", "when", "as", "here"];
-    let plain = !subject.contains([',', ';', '?']) && !value.contains(['?', ';']) && !vague.contains(&first.as_str());
-    let sized =
-        (1..=14).contains(&subject.split_whitespace().count()) && (1..=12).contains(&value.split_whitespace().count());
-    let negated = words(value).first().is_some_and(|word| is(lexicon::NEGATIONS, &word.low));
-    (plain && sized && !negated && !Terms::of(subject).signed.is_empty() && !blames(subject)).then(|| Fact {
-        subject: lower_determiner(subject),
-        verb: verb.to_owned(),
-        value: value.to_owned(),
-    })
-}
-
-fn outside_code(text: &str, needle: &str) -> Option<usize> {
-    text.match_indices(needle).map(|(at, _)| at).take(20).find(|at| text[..*at].matches('`').count() % 2 == 0)
-}
-
-/// Whether a text speaks of an attempt rather than of the work.
-fn blames(text: &str) -> bool {
-    words(text).iter().any(|word| {
-        matches!(
-            word.low.as_str(),
-            "reply"
-                | "replies"
-                | "attempt"
-                | "attempts"
-                | "model"
-                | "agent"
-                | "assistant"
-                | "report"
-                | "card"
-                | "cards"
-        )
-    })
+    fact(text).is_some() || modal(text).is_some() || (has_verb(text) && words(text).len() >= 4)
 }
 
 /// Why a rule can't stand in a card, if it can't.
@@ -349,7 +219,15 @@ pub(super) fn names_work(text: &str, name: &str) -> bool {
 
 /// A sentence as it stands in a card: white space folded, a capital first, a full stop last.
 fn finished(text: &str) -> String {
+    static OPENING: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)^(?:(?:in (?:the )?future|next time|instead|so|also|therefore|then|from now on|please|and|but)\b,?\s+|(?:make|be) sure (?:to|that you)\s+|(?:remember|try) to\s+)+",
+        )
+    });
     let text = fold(text);
+    let text = OPENING.replace(&text, "");
+    // Without what it was set against, "instead" points nowhere.
+    let text = text.trim_end_matches(['.', ' ']).strip_suffix(" instead").unwrap_or(&text);
     let text = text
         .trim_start_matches(['#', '>', '-', '*', '+', '|', ' '])
         .trim_end_matches([',', ';', ':', '-', '–', '—', ' ']);
@@ -366,17 +244,52 @@ fn upper_first(text: &str) -> String {
     chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// With a small first letter, unless the first word is spelt in capitals ("SQL") or with one inside ("McKay").
-pub(super) fn lower_first(text: &str) -> String {
-    let first = text.split_whitespace().next().unwrap_or_default();
-    if first.chars().skip(1).any(char::is_uppercase) || (first.chars().count() == 1 && first != "A") {
-        return text.to_owned();
-    }
-    let mut chars = text.chars();
-    chars.next().map(|c| c.to_lowercase().chain(chars).collect()).unwrap_or_default()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn lower_determiner(text: &str) -> String {
-    let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
-    if is(lexicon::DETERMINERS, &first) { lower_first(text) } else { text.to_owned() }
+    fn read(sentence: &str) -> String {
+        let names = ["ep-7".to_owned()];
+        match (Reader { names: &names, statements: false, label: Some("Fee of the west car park") }).read(sentence) {
+            Reading::Rule(rule) => rule.text,
+            Reading::Unusable(reason) => format!("! {reason}"),
+            Reading::Prose => "-".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_sentence_is_a_rule_or_says_why_not() {
+        let rows = [
+            ("State it: the door code of the north gate is 4711.", "The door code of the north gate is 4711."),
+            ("Fix: use parameterised queries", "Use parameterised queries."),
+            ("Expected: 4 euros", "The fee of the west car park is 4 euros."),
+            ("Use this order: greet, ask, close.", "Use this order: greet, ask, close."),
+            ("In 3 of 5 letters, use fewer commas.", "Use fewer commas."),
+            ("Give the value (3 of 6 replies miss it).", "Give the value."),
+            ("Give the value (as in ep-7) and the unit (all works).", "Give the value and the unit."),
+            ("Give the value (with its unit).", "Give the value (with its unit)."),
+            ("Agents should stop there.", "Stop there."),
+            ("In future, make sure to sign the letter.", "Sign the letter."),
+            ("The reply should give the value first.", "Give the value first."),
+            ("It must not guess a fee.", "Do not guess a fee."),
+            ("Every migration must have a way back.", "Every migration must have a way back."),
+            ("No test covers the fix; add one for each bug.", "Add one for each bug."),
+            ("Escalate to a human; the agent kept arguing.", "Escalate to a human."),
+            ("`created_at` is in UTC; convert it first.", "`created_at` is in UTC; convert it first."),
+            ("Write it without a date instead.", "Write it without a date."),
+            ("Open with ￼ in the first line.", "! it quotes what was said"),
+            ("Write as in ep-7, with short words.", "! it names a work"),
+            ("Use what episode 3 used.", "! it counts or numbers attempts"),
+            ("Asked: ￼", "-"),
+            ("The reply should have stated the value.", "-"),
+            ("The reply invents a value: ￼", "-"),
+            ("Cause: the join doubles rows.", "-"),
+            ("Lead time was short.", "-"),
+            ("The door code of the north gate is 4711.", "-"),
+            ("", "-"),
+        ];
+        for (sentence, want) in rows {
+            assert_eq!(read(sentence), want, "{sentence}");
+        }
+    }
 }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::advice::{Fact, lower_first};
 use super::drafts::Line;
+use super::facts::Fact;
 use super::lexicon::{self, is};
+use super::mood::lower_first;
 use super::sentences::fold;
-use super::terms::{Terms, stem, words};
+use super::terms::Terms;
+use super::words::{stem, words};
 use crate::pool::profile::Role;
 
 /// A file name has at most this many bytes before its ending.
@@ -21,17 +23,12 @@ pub(super) fn facts(facts: &[&Fact], others: &[String], limit: usize) -> String 
     let kinds = distinct(facts.iter().map(|fact| fact.subject.split(" of ").next().unwrap_or_default().to_owned()));
     let listed = std::iter::once("a value that is not listed here".to_owned());
     let ending = not_for("", &listed.chain(others.iter().cloned()).collect::<Vec<_>>());
-    let tries = [
-        format!("Use when asked for {}. {ending}", alternatives(&subjects)),
-        format!("Use when asked for a value such as {}. {ending}", alternatives(&kinds)),
-    ];
-    match tries.into_iter().find(|text| text.chars().count() <= limit) {
-        Some(text) => text,
-        None => {
-            let few: Vec<String> = kinds.into_iter().take(5).collect();
-            cut(&format!("Use when asked for a value such as {}. {ending}", alternatives(&few)), limit)
-        }
-    }
+    let full = format!("Use when asked for {}. {ending}", alternatives(&subjects));
+    let fits = |text: &String| text.chars().count() <= limit;
+    let short =
+        |count: usize| format!("Use when asked for a value such as {}. {ending}", alternatives(&kinds[..count]));
+    let shorter = (1..=kinds.len()).rev().map(short);
+    std::iter::once(full).chain(shorter).find(fits).unwrap_or_else(|| cut(&short(kinds.len().min(1)), limit))
 }
 
 /// When to read a card of instructions.
@@ -109,31 +106,20 @@ fn distinct(items: impl Iterator<Item = String>) -> Vec<String> {
 /// A rule up to its first break, with a small first letter and no full stop.
 fn first_clause(rule: &str) -> String {
     let text = rule.trim_end_matches(['.', '!', '。']);
-    let end = text.find([';', ':', '.', '(']).filter(|at| *at > 8 && text[..*at].matches('`').count() % 2 == 0);
+    let end =
+        text.find([';', ':', '.', '(']).filter(|at| *at > 8 && text[..*at].matches('`').count().is_multiple_of(2));
     let clause = text[..end.unwrap_or(text.len())].trim();
     lower_first(clause.strip_suffix(", then stop").unwrap_or(clause))
 }
 
-/// The three words that most rules share, else the first ones.
+/// The first three telling words of the first rule, which is the best supported.
 fn key_terms(rules: &[String]) -> Vec<String> {
-    let mut counted: Vec<(String, usize, String)> = Vec::new();
-    for rule in rules {
-        let mut seen = BTreeSet::new();
-        for word in words(rule) {
-            let plain =
-                !is(lexicon::STOP, &word.low) && !is(lexicon::NEGATIONS, &word.low) && word.low.chars().count() > 2;
-            let stem = stem(&word.low);
-            if !plain || !seen.insert(stem.clone()) {
-                continue;
-            }
-            match counted.iter_mut().find(|(known, ..)| *known == stem) {
-                Some(entry) => entry.1 += 1,
-                None => counted.push((stem, 1, word.low)),
-            }
-        }
-    }
-    counted.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
-    counted.into_iter().take(3).map(|(_, _, word)| word).collect()
+    let all = words(rules.first().map_or("", String::as_str));
+    let telling = all
+        .into_iter()
+        .map(|word| word.low)
+        .filter(|low| !lexicon::is_stop(low) && !is(lexicon::NEGATIONS, low) && low.chars().count() > 2);
+    telling.take(3).collect()
 }
 
 /// Cuts a text to `limit` characters at a word, with a full stop.
@@ -181,7 +167,11 @@ pub(super) fn widen(description: &str, phrases: &[String], limit: usize) -> Opti
             format!("{}, {}, {}", &body[..at], &body[at + 4..], alternatives(phrases))
         }
         _ if body.is_empty() => format!("Use for {}", alternatives(phrases)),
-        _ => format!("{body}, or {}", alternatives(phrases)),
+        // "when writing to a customer" takes another "for"; "when asked for a code" and "when asked about hours" don't.
+        _ if [" for ", " about "].iter().any(|word| body.contains(word)) => {
+            format!("{body}, or {}", alternatives(phrases))
+        }
+        _ => format!("{body}, or for {}", alternatives(phrases)),
     };
     let widened = if phrases.len() == 1 { last_comma(&widened, phrases) } else { widened };
     let text = fold(&format!("{widened}. {not}"));
@@ -261,10 +251,94 @@ pub(super) fn slug(text: &str) -> String {
 pub(super) fn facts_slug(facts: &[&Fact]) -> String {
     let kinds = distinct(facts.iter().map(|fact| {
         let attribute = fact.subject.split(" of ").next().unwrap_or_default();
-        let content = words(attribute).into_iter().filter(|word| !is(lexicon::STOP, &word.low)).map(|word| word.low);
+        let content = words(attribute).into_iter().filter(|word| !lexicon::is_stop(&word.low)).map(|word| word.low);
         content.collect::<Vec<_>>().join(" ")
     }));
     let shown: Vec<String> = kinds.iter().take(2).cloned().collect();
     let more = if kinds.len() > 2 { " and other facts" } else { "" };
     slug(&format!("{}{more}", shown.join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = "Use when asked for a code, key or day of a place. Not for people.";
+
+    #[test]
+    fn descriptions_grow_as_lists_and_keep_what_they_are_not_for() {
+        let rows: [(&str, &[&str], &str); 5] = [
+            (LIST, &["the fee"], "Use when asked for a code, key, day of a place or the fee. Not for people."),
+            (
+                LIST,
+                &["the fee", "the fine"],
+                "Use when asked for a code, key, day of a place, the fee or the fine. Not for people.",
+            ),
+            ("Use when asked for a code.", &["the fee"], "Use when asked for a code, or the fee."),
+            ("Use for letters. Be quick.", &["notes"], "Use for letters. Be quick, or notes."),
+            ("", &["the fee"], "Use for the fee."),
+        ];
+        for (text, phrases, want) in rows {
+            let phrases: Vec<String> = phrases.iter().map(|phrase| (*phrase).to_owned()).collect();
+            assert_eq!(widen(text, &phrases, 200).as_deref(), Some(want));
+        }
+        assert_eq!(widen(LIST, &["the fee".to_owned()], 70), None);
+        assert_eq!(narrow(LIST, "animals", 200).unwrap(), LIST.replace("people.", "people or animals."));
+        assert_eq!(narrow("Use for letters", "notes", 200).unwrap(), "Use for letters. Not for notes.");
+        assert_eq!(narrow(LIST, "people", 200), None);
+    }
+
+    #[test]
+    fn a_kind_is_announced_and_a_namesake_is_not() {
+        assert!(announces(LIST, "the pickup day of the scrap yard", "day"));
+        assert!(announces("Use when asked for the door code of the north gate.", "the north gate's door code", "code"));
+        assert!(!announces(
+            "Use when asked for the door code of the north gate.",
+            "the door code of the south gate",
+            "code"
+        ));
+        assert!(!announces(LIST, "the name of the guard", "name"));
+    }
+
+    #[test]
+    fn two_descriptions_become_one_that_covers_both() {
+        let both =
+            joined("Use when asked for a code. Not for people.", "Use when asked for a handbook value.", &[], 200);
+        assert_eq!(both, "Use when asked for a code. Also when asked for a handbook value. Not for people.");
+        let same = joined("Use when asked for a code or key.", "Use when asked for a key.", &[], 200);
+        assert_eq!(same, "Use when asked for a code or key.");
+        assert_eq!(joined("Use when a.", "Use when asked for much else.", &[], 20), "Use when a.");
+    }
+
+    #[test]
+    fn slugs_are_short_plain_and_never_empty() {
+        let rows = [
+            ("SQL: queries & CTEs", "sql-queries-ctes"),
+            ("日本", "rules"),
+            ("../../etc/passwd", "etc-passwd"),
+            ("", "rules"),
+        ];
+        for (text, want) in rows {
+            assert_eq!(slug(text), want);
+        }
+        assert!(slug(&"word ".repeat(50)).len() <= MAX_SLUG);
+    }
+
+    #[test]
+    fn a_description_that_is_too_long_names_fewer_things() {
+        let all: Vec<Fact> = (0..60)
+            .map(|n| {
+                crate::optimizer::extractive::facts::fact(&format!("The part{n} limit of the plant is {n}.")).unwrap()
+            })
+            .collect();
+        let all: Vec<&Fact> = all.iter().collect();
+        for limit in [10, 60, 120, 400, 800] {
+            assert!(facts(&all, &[], limit).chars().count() <= limit);
+        }
+        let rules: Vec<String> = (0..9).map(|n| format!("Check the part number {n} before you pack it.")).collect();
+        let purpose = Purpose { role: Role::General, topic: None, unit: None, rules: &rules, others: &[] };
+        for limit in [10, 60, 120, 400] {
+            assert!(purpose.describe(limit).chars().count() <= limit);
+        }
+    }
 }

@@ -3,11 +3,13 @@
 //! An edit replaces only the bytes concerned; the rest of a body is never formatted anew.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::advice::{Fact, fact, imperative};
+use super::facts::{Fact, fact};
+use super::mood::imperative;
 use super::sentences::sentences;
 use super::terms::Terms;
-use crate::pool::card::Card;
+use crate::pool::card::{self, Card};
 use crate::pool::profile::{Profile, Role};
 
 /// One sentence of a card's rules.
@@ -17,7 +19,9 @@ pub(super) struct Line {
     pub(super) range: Range<usize>,
     pub(super) text: String,
     pub(super) fact: Option<Fact>,
-    pub(super) terms: Terms,
+    /// The fact's shape: asked of every card whenever a new fact looks for its list.
+    pub(super) shape: Option<String>,
+    pub(super) terms: Arc<Terms>,
 }
 
 /// A card being edited.
@@ -77,12 +81,12 @@ impl Draft {
     pub(super) fn file(&self, profile: &Profile) -> Option<String> {
         let mut out = "---\n".to_owned();
         for key in &profile.card.front_matter {
-            let value = match key.as_str() {
-                "description" => self.description.as_str(),
-                "name" => name_of(&self.path),
+            match key.as_str() {
+                card::DESCRIPTION => out.push_str(&card::front_matter_line(&self.description)),
+                "name" => out.push_str(&format!("name: {}", name_of(&self.path))),
                 _ => return None,
-            };
-            out.push_str(&format!("{key}: {}\n", yaml(value)));
+            }
+            out.push('\n');
         }
         out.push_str("---\n");
         if !self.body.starts_with('\n') {
@@ -171,34 +175,57 @@ fn cut(body: &str, range: Range<usize>, out: &mut Vec<Line>) {
     for range in placed.unwrap_or_else(|| vec![range]) {
         let text = body[range.clone()].to_owned();
         let fact = fact(&text).filter(|_| !imperative(&text));
-        let terms = Terms::of(&text);
-        out.push(Line { range, text, fact, terms });
+        let (shape, terms) = (fact.as_ref().map(Fact::shape), Arc::new(Terms::of(&text)));
+        out.push(Line { range, text, fact, shape, terms });
     }
 }
 
-/// A YAML scalar on one line: plain where that is safe, else in double quotes.
-pub(super) fn yaml(text: &str) -> String {
-    let plain = text.chars().next().is_some_and(char::is_alphabetic)
-        && !text.contains(": ")
-        && !text.contains(" #")
-        && !text.ends_with([':', ' '])
-        && !text.chars().any(char::is_control)
-        && !matches!(
-            text.to_lowercase().as_str(),
-            "true" | "false" | "yes" | "no" | "on" | "off" | "null" | "y" | "n" | "nan" | "inf"
-        );
-    if plain {
-        return text.to_owned();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(body: &str) -> Draft {
+        let profile = Profile::default_rules();
+        let folder = &profile.folders[1].path;
+        let card = Card { path: format!("{folder}/a.md"), description: "Use when asked.".into(), body: body.into() };
+        Draft::of(&card, &profile).unwrap()
     }
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
+
+    #[test]
+    fn rules_are_added_as_the_card_writes_them() {
+        let rows = [
+            ("\n## Rules\n- One is 1.\n", "\n## Rules\n- One is 1.\n- New.\n"),
+            ("\n## Rules\n  * One. Two.\n\nEnd.\n", "\n## Rules\n  * One. Two.\n\nEnd.\n\nNew.\n"),
+            ("\n## Rules\n1. One.", "\n## Rules\n1. One.\n1. New.\n"),
+            ("\n## Rules\nOne.\n", "\n## Rules\nOne.\n\nNew.\n"),
+            ("\n## Rules\n", "\n## Rules\n\n- New.\n"),
+        ];
+        for (body, want) in rows {
+            let mut draft = draft(body);
+            draft.append("New.");
+            assert_eq!(draft.body, want);
         }
     }
-    out.push('"');
-    out
+
+    #[test]
+    fn a_sentence_is_replaced_in_its_place() {
+        let mut draft =
+            draft("\n## Rules\n- One is 1. Two  is 2.\n```\n- Code is 3.\n```\n# Not a rule\n- Four is 4.\n");
+        let lines: Vec<&str> = draft.lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(lines, ["One is 1. Two  is 2.", "Four is 4."]);
+        draft.replace("Four is 4.", "Four is 5.");
+        draft.replace("Nowhere.", "Somewhere.");
+        assert!(draft.body.ends_with("- Four is 5.\n"));
+    }
+
+    #[test]
+    fn a_card_outside_the_folders_is_no_draft() {
+        let card = Card { path: "notes/a.md".into(), description: String::new(), body: String::new() };
+        assert!(Draft::of(&card, &Profile::default_rules()).is_none());
+    }
+
+    #[test]
+    fn names_come_from_the_file_or_its_folder() {
+        assert_eq!((name_of("a/b-c.md"), name_of("b-c/SKILL.md"), name_of("x")), ("b-c", "b-c", "x"));
+    }
 }

@@ -1,28 +1,43 @@
 //! What the evidence quotes must not reach a card: a guard that works on long verbatim passages.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::terms::words;
-
-/// A passage of this many words is no coincidence.
+/// A passage of this many words is no coincidence; the guard of the backward pass counts as many.
 const PASSAGE: usize = 12;
 
-/// Those of `texts` that share a passage with one of the sources, by place.
-///
-/// Only the few passages of the texts are kept, and the sources are read once, whatever their length.
-pub(super) fn echoes<'a>(texts: &[&str], sources: impl Iterator<Item = &'a str>) -> HashSet<usize> {
-    let split = |text: &str| words(text).into_iter().map(|word| word.low).collect::<Vec<_>>();
-    let wanted: Vec<Vec<Vec<String>>> =
-        texts.iter().map(|text| split(text).windows(PASSAGE).map(<[String]>::to_vec).collect()).collect();
-    let all: HashSet<&[String]> = wanted.iter().flatten().map(Vec::as_slice).collect();
-    if all.is_empty() {
-        return HashSet::new();
+/// The passages of what was quoted, as hashes: a few megabytes of transcript make a few million bytes.
+#[derive(Debug, Default)]
+pub(super) struct Echoes {
+    passages: HashSet<u64>,
+}
+
+impl Echoes {
+    /// Gathers the passages of some texts.
+    pub(super) fn of<'a>(sources: impl Iterator<Item = &'a str>) -> Echoes {
+        Echoes { passages: sources.flat_map(passages).collect() }
     }
-    let mut hit: HashSet<Vec<String>> = HashSet::new();
-    for source in sources {
-        hit.extend(split(source).windows(PASSAGE).filter(|passage| all.contains(passage)).map(<[String]>::to_vec));
+
+    /// Whether a text holds one of them.
+    pub(super) fn ring_in(&self, text: &str) -> bool {
+        passages(text).iter().any(|passage| self.passages.contains(passage))
     }
-    (0..texts.len()).filter(|place| wanted[*place].iter().any(|passage| hit.contains(passage))).collect()
+}
+
+/// Each run of words as a hash; case and punctuation don't count.
+fn passages(text: &str) -> Vec<u64> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
+    let words: Vec<String> = words
+        .filter(|word| word.chars().any(char::is_alphanumeric))
+        .map(|word| word.to_lowercase().replace('’', "'"))
+        .collect();
+    let hash = |run: &[String]| {
+        // Its keys are fixed, and no hash leaves this process.
+        let mut hasher = DefaultHasher::new();
+        run.hash(&mut hasher);
+        hasher.finish()
+    };
+    words.windows(PASSAGE).map(hash).collect()
 }
 
 #[cfg(test)]
@@ -32,8 +47,9 @@ mod tests {
     #[test]
     fn twelve_words_in_a_row_are_an_echo_and_eleven_are_not() {
         let said = "He said: one two three four five six seven eight nine ten eleven twelve thirteen.";
-        let long = "Write one, two three four five six seven eight nine ten eleven twelve!";
-        let short = "Write one, two three four five six seven eight nine ten eleven.";
-        assert_eq!(echoes(&[short, long], [said].into_iter()), HashSet::from([1]));
+        let echoes = Echoes::of([said, "short"].into_iter());
+        assert!(echoes.ring_in("Write one, two three four five six-seven eight nine ten eleven twelve!"));
+        assert!(!echoes.ring_in("Write one, two three four five six seven eight nine ten eleven."));
+        assert!(!Echoes::default().ring_in(said));
     }
 }

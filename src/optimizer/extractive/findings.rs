@@ -1,15 +1,15 @@
 //! Findings: what one list item, table row or paragraph of a report says, and the advice in it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
-use regex::Regex;
-
-use super::advice::{Reader, Reading, Rule, imperative, names_work};
+use super::advice::{Reader, Reading, Rule, names_work};
 use super::blocks::{self, Block, Shape};
+use super::counts::{Count, count};
 use super::lexicon::{self, is};
+use super::mood::imperative;
 use super::sentences::{fold, sentences, unquote};
-use super::terms::words;
+use super::words::words;
 use crate::batch::Evidence;
 
 /// At most this many findings are kept for one plan; the rest is counted and said.
@@ -39,7 +39,7 @@ pub(super) struct Finding {
     pub(super) text: String,
     pub(super) rules: Vec<Rule>,
     /// Advice that no card may hold, with the reason.
-    pub(super) unusable: Vec<(String, &'static str)>,
+    pub(super) unusable: Vec<(String, Cow<'static, str>)>,
     /// The card paths that it names, as it names them.
     pub(super) cards: Vec<String>,
     /// How often the work repeats it, by its own count ("3 of 6 replies"); 1 when it gives none.
@@ -130,12 +130,12 @@ fn finding(
         for sentence in sentences(&text) {
             match reader.read(&sentence) {
                 Reading::Rule(rule) if !rules.contains(&rule) => rules.push(rule),
-                Reading::Unusable(reason) => unusable.push((sentence, reason)),
+                Reading::Unusable(reason) => unusable.push((sentence, Cow::Borrowed(reason))),
                 _ => {}
             }
         }
     }
-    let (times, counted, unit) = count(&plain.text);
+    let Count { times, written: counted, unit } = count(&plain.text);
     let topic = topic(label.as_deref(), &block.headings, names);
     let finding = Finding {
         works: works(&format!("{written} {}", label.as_deref().unwrap_or_default())),
@@ -184,7 +184,8 @@ fn row(cells: &[(String, String)]) -> (Option<String>, String) {
     let mut text = String::new();
     for (index, (head, cell)) in cells.iter().enumerate() {
         let low = head.trim().to_lowercase();
-        if is(lexicon::SPEECH_LABELS, &low) || cell.is_empty() {
+        let speech = is(lexicon::SPEECH_LABELS, &low);
+        if cell.is_empty() || (speech && index > 0) {
             continue;
         }
         if index == 0 || (label.is_none() && index == 1) {
@@ -192,7 +193,10 @@ fn row(cells: &[(String, String)]) -> (Option<String>, String) {
             let titled =
                 !imperative(&plain) && plain.chars().any(char::is_alphabetic) && plain.split_whitespace().count() <= 10;
             if titled {
-                label = Some(plain);
+                label = Some(plain).filter(|plain| unquote(plain).quotes.is_empty());
+                continue;
+            }
+            if speech {
                 continue;
             }
         }
@@ -251,10 +255,11 @@ fn verdict(block: &Block, text: &str) -> Verdict {
 fn topic(label: Option<&str>, headings: &[String], names: &[String]) -> Option<String> {
     let tells = |text: &str| {
         let all = words(text);
-        let content = all.iter().filter(|word| !is(lexicon::STOP, &word.low));
+        let content = all.iter().filter(|word| !lexicon::is_stop(&word.low));
         (1..=8).contains(&all.len())
             && !all.first().is_some_and(|word| is(lexicon::PROBLEM_STARTS, &word.low))
             && !all.iter().any(|word| is(lexicon::FINITE, &word.low) && word.low != "of")
+            && !all.iter().any(|word| word.low.ends_with("n't") || (word.low.ends_with("ed") && word.low.len() > 4))
             && content.clone().count() > 0
             && content.clone().all(|word| !is(lexicon::REPORT_WORDS, &word.low))
             && all.iter().any(|word| word.low.chars().any(char::is_alphabetic))
@@ -263,48 +268,6 @@ fn topic(label: Option<&str>, headings: &[String], names: &[String]) -> Option<S
     // The first heading is the report's title.
     let below_title = headings.iter().skip(1).rev().map(|heading| unnumbered(heading));
     label.into_iter().chain(below_title).find(|text| tells(text)).map(|text| text.trim().to_owned())
-}
-
-/// "3 of 6 replies" gives 3 and "reply"; "four times" gives 4.
-fn count(text: &str) -> (usize, String, Option<String>) {
-    static SHARE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(\d{1,6}|one|two|three|four|five|six|seven|eight|nine|ten)(?:\s*/\s*|\s+(?:out\s+)?of\s+(?:the\s+|its\s+)?)(?:\d{1,6}|two|three|four|five|six|seven|eight|nine|ten|twelve)\s+([\p{L}-]{3,30})")
-            .expect("the pattern is a constant that a test compiles")
-    });
-    static TIMES: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(\d{1,6}|two|three|four|five|six|seven|eight|nine|ten)\s+times\b|\b(twice|repeatedly)\b")
-            .expect("the pattern is a constant that a test compiles")
-    });
-    if let Some(found) = SHARE.captures(text) {
-        let unit = found.get(2).map(|unit| singular(&unit.as_str().to_lowercase()));
-        return (number(found.get(1).map_or("", |count| count.as_str())), found[0].to_owned(), unit);
-    }
-    match TIMES.captures(text) {
-        Some(found) => (found.get(1).map_or(2, |count| number(count.as_str())), found[0].to_owned(), None),
-        None => (1, String::new(), None),
-    }
-}
-
-fn number(text: &str) -> usize {
-    const WORDS: [&str; 11] = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-    let low = text.to_lowercase();
-    low.parse().ok().or_else(|| WORDS.iter().position(|word| *word == low)).unwrap_or(1)
-}
-
-/// The singular of an English plural, by its ending.
-fn singular(word: &str) -> String {
-    if let Some(root) = word.strip_suffix("ies").filter(|root| root.len() > 1) {
-        return format!("{root}y");
-    }
-    for ending in ["sses", "shes", "ches", "xes"] {
-        if word.ends_with(ending) {
-            return word[..word.len() - 2].to_owned();
-        }
-    }
-    match word.strip_suffix('s') {
-        Some(root) if !root.ends_with(['s', 'u', 'i']) => root.to_owned(),
-        _ => word.to_owned(),
-    }
 }
 
 /// Paths of Markdown files in the text.
@@ -320,4 +283,53 @@ fn cards_named(text: &str) -> Vec<String> {
         }
     }
     out.into_iter().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> Finding {
+        let evidence = [Evidence { work: "w-1".into(), loss_report: text.into(), ..Evidence::default() }];
+        read(&evidence, None).all.pop().unwrap()
+    }
+
+    #[test]
+    fn what_went_right_makes_no_rule() {
+        for text in [
+            "## What went right\n\n- Use short words.",
+            "## Strengths\n\nUse short words.",
+            "- **Words** (right). Use short words.",
+            "- ✅ Use short words.",
+            "| Item | Verdict | Fix |\n| --- | --- | --- |\n| Words | right | Use short words. |",
+        ] {
+            let finding = one(text);
+            assert_eq!((finding.verdict, finding.rules.len()), (Verdict::Right, 0), "{text}");
+        }
+        for text in ["- **Words** (wrong). Use short words.", "- Pass the id on.", "## Not right\n\n- Use short words."]
+        {
+            let finding = one(text);
+            assert_eq!((finding.verdict != Verdict::Right, finding.rules.len()), (true, 1), "{text}");
+        }
+    }
+
+    #[test]
+    fn topics_name_parts_of_the_work() {
+        let rows = [
+            ("# Loss\n\n## Dialogue\n\nUse verbs.", Some("Dialogue")),
+            ("# Loss\n\n## Across the works\n\n- **2. Opening lines**: Use verbs.", Some("Opening lines")),
+            ("# Loss\n\n## Findings\n\nUse verbs.", None),
+            ("# Loss\n\n- **Missing index**: Add an index.", None),
+            ("# Loss\n\n- **Value was guessed**: Look it up.", None),
+        ];
+        for (text, want) in rows {
+            assert_eq!(one(text).topic.as_deref(), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn cards_are_read_by_their_paths() {
+        let finding = one("- The card `01_a/b.md` and (pool/c.MD), but not md or x.mdx.");
+        assert_eq!(finding.cards, ["01_a/b.md", "pool/c.MD"]);
+    }
 }

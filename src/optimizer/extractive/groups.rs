@@ -143,3 +143,48 @@ fn agreed<'a>(topics: impl Iterator<Item = Option<&'a str>>) -> Option<String> {
     let (count, topic) = counts.into_values().max_by_key(|(count, _)| *count)?;
     (count as f64 >= TOPIC_SHARE * f64::from(all)).then(|| topic.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::optimizer::extractive::findings;
+
+    fn grouped(reports: &[(&str, &str)]) -> Vec<(String, Support, usize)> {
+        let sample = |(work, text): &(&str, &str)| Evidence {
+            work: (*work).into(),
+            loss_report: (*text).into(),
+            ..Evidence::default()
+        };
+        let evidence: Vec<Evidence> = reports.iter().map(sample).collect();
+        let findings = findings::read(&evidence, None).all;
+        let terms: Vec<Terms> =
+            findings.iter().flat_map(|f| f.rules.iter().map(|rule| Terms::of(&rule.text))).collect();
+        let groups = group(&findings, &evidence, &Weights::of(terms.iter()));
+        groups.into_iter().map(|group| (group.rule.text, group.support, group.samples.len())).collect()
+    }
+
+    #[test]
+    fn works_that_say_the_same_are_one_group_in_its_commonest_wording() {
+        let got = grouped(&[
+            ("a", "- Cut adverbs from dialogue tags.\n- Name the year."),
+            ("b", "- Cut all adverbs in the dialogue tags."),
+            ("c", "- Cut all adverbs in the dialogue tags.\n- Do not cut adverbs from dialogue tags."),
+        ]);
+        let want = [
+            ("Cut all adverbs in the dialogue tags.", Support::Shared, 3),
+            ("Name the year.", Support::Once, 1),
+            ("Do not cut adverbs from dialogue tags.", Support::Once, 1),
+        ];
+        assert_eq!(got, want.map(|(text, support, works)| (text.to_owned(), support, works)));
+    }
+
+    #[test]
+    fn one_work_repeats_by_samples_items_or_its_own_count() {
+        let support = |reports: &[(&str, &str)]| grouped(reports)[0].1;
+        assert_eq!(support(&[("a", "- Name the year."), ("a", "- Name the year.")]), Support::Repeated);
+        assert_eq!(support(&[("a", "- x: Name the year.\n- y: Name the year.")]), Support::Repeated);
+        assert_eq!(support(&[("a", "- 2 of 3 letters lack it. Name the year.")]), Support::Repeated);
+        // A summary that says an item again repeats nothing.
+        assert_eq!(support(&[("a", "## One\n\n- Name the year.\n\n## In short\n\n- Name the year.")]), Support::Once);
+    }
+}

@@ -1,6 +1,7 @@
 //! The fourth move: two cards that say the same are made one.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::apply::Bench;
 use super::decide::Left;
@@ -52,7 +53,7 @@ impl Bench<'_> {
             }
             return;
         }
-        let (mut merged, gone) = (keep.clone(), gone.clone());
+        let (mut merged, gone) = (Draft::clone(keep), Draft::clone(gone));
         for line in &overlap.distinct {
             merged.append(&line.text);
         }
@@ -71,7 +72,7 @@ impl Bench<'_> {
         self.touched.extend([path.clone(), gone.path.clone()]);
         self.removed.insert(gone.path.clone());
         self.drafts.remove(&gone.path);
-        self.drafts.insert(path.clone(), merged);
+        self.drafts.insert(path.clone(), Arc::new(merged));
         self.record("merge", &path, lines);
     }
 

@@ -1,11 +1,28 @@
 //! The built-in optimizer: deterministic, no model, no network. A baseline that a reader can check by hand.
+//!
+//! 1. `blocks`, `sentences`, `findings`: a loss report falls into list items, table rows and paragraphs; quotations
+//!    leave holes; what went right is set apart.
+//! 2. `mood`, `facts`, `advice`: the sentences that instruct, or state a value after a lead-in, become rules.
+//! 3. `words`, `terms`, `groups`: rules that say the same across works are one group; the threshold and its guards are measured
+//!    in `tests/pairs.rs`.
+//! 4. `decide`, `attention`: for each group, what the pool's cards say of it and who read them decides on correcting a
+//!    line, adding a rule, changing a description, or leaving it alone with a reason.
+//! 5. `apply`, `place`, `merge`: the decisions, best supported first, are made into edited cards within the bounds;
+//!    merges come last, since they only tidy. Nothing is written that the lint or the guard against copied passages
+//!    would refuse.
+//!
+//! What one work reports once is left alone, with one exception: a wrong value in a card is replaced on one report's
+//! word when the read trace shows that the card was read and the report names it as out of date. Trace, report and
+//! card are then three witnesses, and leaving the value would mislead the next reader for certain.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
-
-use regex::Regex;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use apply::Bench;
 use decide::Decider;
+use drafts::Draft;
+use echo::Echoes;
 use findings::Findings;
 use pool::Pool;
 use report::Story;
@@ -14,7 +31,8 @@ use terms::{Terms, Weights};
 use super::Bounds;
 use crate::batch::Evidence;
 use crate::pool::card::Card;
-use crate::pool::profile::Profile;
+use crate::pool::lint::Linter;
+use crate::pool::profile::{Profile, Role};
 
 /// One change of the pool's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,9 +66,12 @@ pub fn reduce(evidence: &[Evidence]) -> String {
 /// `summary` is a commonality report given by the user in place of the loss reports (`--summary`): when there,
 /// findings are taken from it.
 pub fn plan(evidence: &[Evidence], summary: Option<&str>, cards: &[Card], profile: &Profile, bounds: Bounds) -> Plan {
-    let forbidden = forbidden(profile);
+    // A profile whose patterns are none is the lint's to report; here it only means that nothing is checked.
+    let linter = linter(profile);
     let mut findings = findings::read(evidence, summary);
-    refuse(&mut findings, evidence, &forbidden);
+    let trajectories = evidence.iter().map(|sample| sample.trajectory.as_str());
+    let echoes = Echoes::of(findings.quoted.iter().map(String::as_str).chain(trajectories));
+    refuse(&mut findings, &echoes, linter.as_deref(), profile);
     let drafts = pool::drafts(cards, profile);
     let terms = rule_terms(&findings);
     let weights = pool::weights(&drafts, terms.iter());
@@ -60,7 +81,8 @@ pub fn plan(evidence: &[Evidence], summary: Option<&str>, cards: &[Card], profil
     let mut bench = Bench {
         profile,
         weights: &weights,
-        forbidden: &forbidden,
+        linter: linter.as_deref(),
+        echoes: &echoes,
         bounds,
         drafts: pool.drafts().iter().map(|draft| (draft.path.clone(), draft.clone())).collect(),
         touched: BTreeSet::new(),
@@ -82,49 +104,68 @@ fn rule_terms(findings: &Findings) -> Vec<Terms> {
     texts.into_iter().map(Terms::of).collect()
 }
 
-/// The profile's forbidden patterns with their messages; one that is no pattern is the lint's to report.
-fn forbidden(profile: &Profile) -> Vec<(Regex, String)> {
-    let compiled = profile.forbidden.iter().map(|rule| (Regex::new(&rule.pattern), rule.message.clone()));
-    compiled.filter_map(|(pattern, message)| pattern.ok().map(|pattern| (pattern, message))).collect()
+/// The profile's linter, kept from one micro-step to the next: compiling its patterns takes longer than a whole plan.
+fn linter(profile: &Profile) -> Option<Arc<Linter>> {
+    static LAST: Mutex<Option<(Profile, Arc<Linter>)>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*last {
+        Some((known, linter)) if known == profile => Some(Arc::clone(linter)),
+        _ => {
+            let linter = Arc::new(Linter::new(profile).ok()?);
+            *last = Some((profile.clone(), Arc::clone(&linter)));
+            Some(linter)
+        }
+    }
 }
 
 /// Takes out the rules that no card of this pool may hold, before they can be counted on.
-fn refuse(findings: &mut Findings, evidence: &[Evidence], forbidden: &[(Regex, String)]) {
-    let texts: Vec<&str> = findings.all.iter().flat_map(|f| f.rules.iter().map(|rule| rule.text.as_str())).collect();
-    let said = findings.quoted.iter().map(String::as_str).chain(evidence.iter().map(|e| e.trajectory.as_str()));
-    let echoes: BTreeSet<String> =
-        echo::echoes(&texts, said).into_iter().map(|place| texts[place].to_owned()).collect();
+fn refuse(findings: &mut Findings, echoes: &Echoes, linter: Option<&Linter>, profile: &Profile) {
     for finding in &mut findings.all {
-        let (unusable, rules) = (&mut finding.unusable, &mut finding.rules);
-        rules.retain(|rule| {
-            let reason = if echoes.contains(&rule.text) {
-                Some("it repeats at length what was said")
-            } else {
-                let hit = forbidden.iter().any(|(pattern, _)| pattern.is_match(&rule.text));
-                hit.then_some("the profile forbids its wording")
+        let unusable = &mut finding.unusable;
+        finding.rules.retain(|rule| {
+            let reason = match echoes.ring_in(&rule.text) {
+                true => Some(Cow::Borrowed("it repeats at length what was said")),
+                false => linter.and_then(|linter| refusal(&rule.text, linter, profile)).map(Cow::Owned),
             };
+            let keep = reason.is_none();
             unusable.extend(reason.map(|reason| (rule.text.clone(), reason)));
-            reason.is_none()
+            keep
         });
     }
 }
 
+/// What the lint says against a card with this rule alone.
+fn refusal(rule: &str, linter: &Linter, profile: &Profile) -> Option<String> {
+    let description = "Use when this rule is checked.".to_owned();
+    let draft = Draft::new("rule.md".into(), Role::General, description, &[rule.to_owned()], profile);
+    let problems = linter.card(&draft.path, draft.file(profile)?.as_bytes());
+    problems.into_iter().next().map(|problem| problem.message)
+}
+
 mod advice;
 mod apply;
+mod attention;
 mod blocks;
+mod counts;
 mod decide;
 mod describe;
 mod drafts;
 mod echo;
+mod facts;
 mod findings;
 mod groups;
+// The lists are set by hand: one word a line would hide them.
+#[rustfmt::skip]
 mod lexicon;
 mod merge;
+mod mood;
 mod optimizer;
+mod place;
 mod pool;
 mod report;
 mod sentences;
 mod terms;
+mod words;
 
 pub use optimizer::Extractive;
 

@@ -6,8 +6,20 @@ use super::{Change, Plan, plan, reduce};
 use crate::ground::error::Result;
 use crate::ground::files;
 use crate::optimizer::{BackwardTask, Desk, Host, Optimizer, ReduceTask, Session, Turn};
+use crate::pool::card::{self, Card};
 use crate::pool::commit::Author;
 use crate::pool::folder::StatCache;
+
+/// The card's file with a plan's description and body in it: the plan knows a description's words, not how they are
+/// quoted or folded, and what did not change keeps its bytes. Nothing when either text is no card.
+fn edited(path: &str, old: &str, new: &str) -> Option<String> {
+    let (was, becomes) = (Card::parse(path, old.as_bytes()).ok()?, Card::parse(path, new.as_bytes()).ok()?);
+    let text = match was.description == becomes.description {
+        true => old.to_owned(),
+        false => card::replace_description(path, old, &becomes.description).ok()?,
+    };
+    card::replace_body(path, &text, &becomes.body).ok()
+}
 
 /// The built-in optimizer.
 #[derive(Debug)]
@@ -31,7 +43,13 @@ impl Optimizer for Extractive {
         let Plan { changes, report } = plan(task.evidence, given, task.cards, task.profile, task.bounds);
         for change in &changes {
             match change {
-                Change::Write { path, text } => files::write(&task.checkout.folder().join(path), text)?,
+                Change::Write { path, text } => {
+                    let file = task.checkout.folder().join(path);
+                    let old = task.cards.iter().any(|card| card.path == *path).then(|| files::read_text(&file));
+                    let text =
+                        old.transpose()?.and_then(|old| edited(path, &old, text)).unwrap_or_else(|| text.clone());
+                    files::write(&file, &text)?;
+                }
                 Change::Remove { path } => files::remove(&task.checkout.folder().join(path))?,
             }
         }
@@ -45,5 +63,20 @@ impl Optimizer for Extractive {
     /// Running it again costs nothing, so nothing is recalled.
     fn recall(&self, _desk: &Desk, _checkout: &Path, _resumed: Option<&Session>) -> Result<Option<Turn>> {
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_plan_leaves_keeps_its_bytes() {
+        let old = "---\ndescription: >-\n  Use when asked\n  for a fee.\n---\n\n## Rules\n- The fee is 4.\n";
+        let body = "---\ndescription: Use when asked for a fee.\n---\n\n## Rules\n- The fee is 5.\n";
+        assert_eq!(edited("a.md", old, body).unwrap(), old.replace("is 4", "is 5"));
+        let both = body.replace("a fee.", "a fee. Not for fines.");
+        assert_eq!(edited("a.md", old, &both).unwrap(), both);
+        assert_eq!(edited("a.md", "no card", body), None);
     }
 }

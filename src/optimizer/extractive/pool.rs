@@ -1,11 +1,12 @@
 //! The pool as the decisions see it: rule lines by subject and by word, and which samples read which card.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::advice::Fact;
 use super::drafts::Draft;
+use super::facts::Fact;
 use super::groups::Group;
 use super::terms::{Terms, Weighed, Weights};
 use crate::batch::Evidence;
@@ -17,7 +18,7 @@ const COMMON: usize = 2_000;
 
 /// The cards, indexed.
 pub(super) struct Pool {
-    drafts: Vec<Draft>,
+    drafts: Vec<Arc<Draft>>,
     places: HashMap<String, usize>,
     readers: Vec<BTreeSet<usize>>,
     weighed: Vec<Vec<Weighed>>,
@@ -28,8 +29,9 @@ pub(super) struct Pool {
 }
 
 /// The cards that lie in the profile's folders, in path order.
-pub(super) fn drafts(cards: &[Card], profile: &Profile) -> Vec<Draft> {
-    let mut drafts: Vec<Draft> = cards.par_iter().filter_map(|card| Draft::of(card, profile)).collect();
+pub(super) fn drafts(cards: &[Card], profile: &Profile) -> Vec<Arc<Draft>> {
+    let mut drafts: Vec<Arc<Draft>> =
+        cards.par_iter().filter_map(|card| Draft::of(card, profile).map(Arc::new)).collect();
     drafts.sort_by(|a, b| a.path.cmp(&b.path));
     drafts.dedup_by(|a, b| a.path == b.path);
     drafts
@@ -37,7 +39,7 @@ pub(super) fn drafts(cards: &[Card], profile: &Profile) -> Vec<Draft> {
 
 impl Pool {
     /// Indexes the cards.
-    pub(super) fn new(drafts: Vec<Draft>, evidence: &[Evidence], weights: &Weights) -> Pool {
+    pub(super) fn new(drafts: Vec<Arc<Draft>>, evidence: &[Evidence], weights: &Weights) -> Pool {
         let places: HashMap<String, usize> =
             drafts.iter().enumerate().map(|(place, draft)| (draft.path.clone(), place)).collect();
         let weighed: Vec<Vec<Weighed>> = drafts
@@ -67,7 +69,7 @@ impl Pool {
     }
 
     /// All cards, in path order.
-    pub(super) fn drafts(&self) -> &[Draft] {
+    pub(super) fn drafts(&self) -> &[Arc<Draft>] {
         &self.drafts
     }
 
@@ -127,6 +129,30 @@ impl Pool {
 }
 
 /// The weights over all rules at hand: those of the pool and those of the reports.
-pub(super) fn weights<'a>(drafts: &'a [Draft], rules: impl Iterator<Item = &'a Terms>) -> Weights {
-    Weights::of(drafts.iter().flat_map(|draft| draft.lines.iter().map(|line| &line.terms)).chain(rules))
+pub(super) fn weights<'a>(drafts: &'a [Arc<Draft>], rules: impl Iterator<Item = &'a Terms>) -> Weights {
+    Weights::of(drafts.iter().flat_map(|draft| draft.lines.iter().map(|line| &*line.terms)).chain(rules))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_trace_names_cards_by_the_end_of_a_path() {
+        let profile = Profile::default_rules();
+        let path = format!("{}/a.md", profile.folders[0].path);
+        let card = Card { path: path.clone(), description: "Use.".into(), body: "\n## Rules\n- Go.\n".into() };
+        let sample = Evidence {
+            reads: vec![format!("/tmp/x/pool/{path}"), "a.md".into(), String::new()],
+            ..Evidence::default()
+        };
+        let pool = Pool::new(drafts(&[card], &profile), &[sample], &Weights::default());
+        for name in [path.clone(), format!("./{path}"), format!("pool/{path}"), path.replace('/', "\\")] {
+            assert_eq!(pool.resolve(&name), Some(0), "{name}");
+        }
+        for name in ["a.md", "", "/", "00_general_rules"] {
+            assert_eq!(pool.resolve(name), None, "{name}");
+        }
+        assert_eq!(pool.read_by(0).len(), 1);
+    }
 }

@@ -1,113 +1,20 @@
 //! Words, stems and rarity weights, and when two rules say the same.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use frostem::{Algorithm, Stemmer};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::lexicon::{self, is};
+use super::words::{Word, number_word, stem, words};
 
 /// Two rules whose cosine is at least this say the same, if their values, signs and opposites agree too.
 ///
-/// It lies in the gap between the pairs of `tests::PAIRS` that say the same (lowest 0.80) and those that don't and that
-/// no other guard tells apart (highest 0.67).
-pub(super) const SAME: f64 = 0.74;
+/// It lies in the gap that `tests/pairs.rs` measures: of 29 pairs that say the same the lowest has 0.77; of the pairs
+/// that don't and that no other guard tells apart the highest has 0.61. Without the guards no threshold would do, since
+/// pairs that differ in a value, a contrary or one swapped word reach 0.77.
+pub(super) const SAME: f64 = 0.7;
 
 /// A rule of which a line holds at least this share of the weight is covered by it: all but a side word.
 const COVERED: f64 = 0.9;
-
-/// A word as a comparison sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word {
-    /// As written.
-    pub(super) raw: String,
-    /// In small letters, apostrophes straight.
-    pub(super) low: String,
-    /// Byte range in the text.
-    pub(super) span: (usize, usize),
-    /// Whether it begins a clause.
-    pub(super) opens: bool,
-    /// Whether it stood in a code span.
-    pub(super) code: bool,
-}
-
-/// The words of a text in order; a mark inside a word (`a-b`, `x.y`, `don't`) does not cut it.
-pub(super) fn words(text: &str) -> Vec<Word> {
-    let chars: Vec<(usize, char)> = text.char_indices().collect();
-    let (mut out, mut start, mut opens, mut code): (Vec<Word>, Option<usize>, bool, bool) =
-        (Vec::new(), None, true, false);
-    for (index, (at, c)) in chars.iter().enumerate() {
-        let inside = c.is_alphanumeric()
-            || (start.is_some()
-                && matches!(c, '-' | '\'' | '’' | '.' | '_' | '/' | '@' | ':' | '+')
-                && chars.get(index + 1).is_some_and(|(_, next)| next.is_alphanumeric()));
-        match (inside, start) {
-            (true, None) => start = Some(*at),
-            (false, Some(from)) => {
-                out.push(word(text, from, *at, opens, code));
-                (start, opens) = (None, false);
-            }
-            _ => {}
-        }
-        if !inside {
-            code ^= *c == '`';
-            opens |= matches!(c, '.' | ';' | ':' | '!' | '?' | '\n' | '(');
-        }
-    }
-    if let Some(from) = start {
-        out.push(word(text, from, text.len(), opens, code));
-    }
-    out
-}
-
-fn word(text: &str, from: usize, to: usize, opens: bool, code: bool) -> Word {
-    let raw = text[from..to].to_owned();
-    let low = raw.to_lowercase().replace('’', "'");
-    Word { raw, low, span: (from, to), opens, code }
-}
-
-/// The stem of a word in small letters: Snowball's English stemmer ("Porter 2"), after possessives are cut and British
-/// spellings are folded to American ones, so that reports by different hands agree.
-pub(super) fn stem(low: &str) -> String {
-    let low = low.strip_suffix("'s").unwrap_or(low);
-    if !low.chars().all(|c| c.is_ascii_lowercase()) {
-        return low.to_owned();
-    }
-    let mut word = low.to_owned();
-    if word.len() > 5 {
-        for (british, american) in
-            [("isation", "ization"), ("ising", "izing"), ("ised", "ized"), ("ises", "izes"), ("ise", "ize")]
-        {
-            if let Some(root) = word.strip_suffix(british) {
-                word = format!("{root}{american}");
-                break;
-            }
-        }
-        for (british, american) in [("ours", "ors"), ("our", "or"), ("oured", "ored"), ("ouring", "oring")] {
-            if let Some(root) = word.strip_suffix(british) {
-                word = format!("{root}{american}");
-                break;
-            }
-        }
-    }
-    Stemmer::new(Algorithm::English).stem(&word).into_owned()
-}
-
-fn number_word(low: &str) -> Option<&'static str> {
-    const NUMBERS: [(&str, &str); 11] = [
-        ("two", "2"),
-        ("three", "3"),
-        ("four", "4"),
-        ("five", "5"),
-        ("six", "6"),
-        ("seven", "7"),
-        ("eight", "8"),
-        ("nine", "9"),
-        ("ten", "10"),
-        ("eleven", "11"),
-        ("twelve", "12"),
-    ];
-    NUMBERS.iter().find(|(word, _)| *word == low).map(|(_, digits)| *digits)
-}
 
 /// What a text is compared by.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -116,8 +23,8 @@ pub(super) struct Terms {
     pub(super) signed: BTreeSet<String>,
     /// What must agree to the letter: numbers, codes, code spans, names.
     pub(super) values: BTreeSet<String>,
-    /// Every word, small.
-    pub(super) low: BTreeSet<String>,
+    /// The words that have a contrary.
+    pub(super) turns: BTreeSet<String>,
 }
 
 impl Terms {
@@ -127,12 +34,14 @@ impl Terms {
         let mut terms = Terms::default();
         let mut negated = false;
         for (index, word) in words.iter().enumerate() {
-            negated = (negated && !breaks_clause(text, &words, index)) || is(lexicon::NEGATIONS, &word.low);
-            terms.low.insert(word.low.clone());
+            negated = (negated && !breaks_clause(text, &words, index)) || negates(&words, index);
+            if lexicon::OPPOSITES.iter().any(|(one, other)| word.low == *one || word.low == *other) {
+                terms.turns.insert(word.low.clone());
+            }
             if let Some(value) = value_of(word) {
                 terms.values.insert(value);
             }
-            if is(lexicon::STOP, &word.low) || is(lexicon::NEGATIONS, &word.low) {
+            if lexicon::is_stop(&word.low) || is(lexicon::NEGATIONS, &word.low) {
                 continue;
             }
             let stem = number_word(&word.low).map_or_else(|| stem(&word.low), str::to_owned);
@@ -147,6 +56,13 @@ impl Terms {
     }
 }
 
+/// Whether a negation begins here; what stands after "instead of" or "rather than" is not to be done either.
+fn negates(words: &[Word], index: usize) -> bool {
+    let next = words.get(index + 1).map_or("", |word| word.low.as_str());
+    let low = words.get(index).map_or("", |word| word.low.as_str());
+    is(lexicon::NEGATIONS, low) || matches!((low, next), ("instead", "of") | ("rather", "than"))
+}
+
 /// A negation reaches to the end of its clause: a semicolon, colon, full stop or dash, "but" or "instead", or a comma
 /// before another instruction ("Do not apologise, give the value").
 fn breaks_clause(text: &str, words: &[Word], index: usize) -> bool {
@@ -156,7 +72,18 @@ fn breaks_clause(text: &str, words: &[Word], index: usize) -> bool {
     let between = text.get(before.span.1..word.span.0).unwrap_or_default();
     between.contains([';', ':', '.', '!', '?', '—', '–', '\n'])
         || matches!(word.low.as_str(), "but" | "instead")
-        || (between.contains(',') && (is(lexicon::VERBS, &word.low) || is(lexicon::OPENERS, &word.low)))
+        || (between.contains(',') && (is(lexicon::OPENERS, &word.low) || verb_with_object(text, words, index)))
+}
+
+/// Tells "give the value" after a comma from the "number" of "a code, number or time".
+fn verb_with_object(text: &str, words: &[Word], index: usize) -> bool {
+    let (Some(word), Some(next)) = (words.get(index), words.get(index + 1)) else {
+        return false;
+    };
+    let apart = text.get(word.span.1..next.span.0).unwrap_or_default();
+    is(lexicon::VERBS, &word.low)
+        && !apart.contains([',', ';', '.'])
+        && !matches!(next.low.as_str(), "or" | "and" | "nor")
 }
 
 fn value_of(word: &Word) -> Option<String> {
@@ -166,7 +93,7 @@ fn value_of(word: &Word) -> Option<String> {
     if let Some(digits) = number_word(&word.low) {
         return Some(digits.to_owned());
     }
-    let name = !word.opens && word.raw.chars().next().is_some_and(char::is_uppercase) && word.low != "i";
+    let name = !word.opens && word.capital && word.low != "i";
     name.then(|| word.low.clone())
 }
 
@@ -177,7 +104,7 @@ fn value_of(word: &Word) -> Option<String> {
 #[derive(Debug, Default)]
 pub(super) struct Weights {
     /// A stem's number and its squared weight.
-    stems: BTreeMap<String, (u32, f64)>,
+    stems: HashMap<String, (u32, f64)>,
 }
 
 /// Terms as numbers, ready to be compared many times.
@@ -192,7 +119,7 @@ pub(super) struct Vector {
 impl Weights {
     /// Counts the stems of the rules at hand.
     pub(super) fn of<'a>(rules: impl Iterator<Item = &'a Terms>) -> Weights {
-        let (mut all, mut holding) = (0.0, BTreeMap::<String, f64>::new());
+        let (mut all, mut holding) = (0.0, HashMap::<String, f64>::new());
         for terms in rules {
             all += 1.0;
             for stem in terms.stems() {
@@ -203,7 +130,10 @@ impl Weights {
             }
         }
         let weight = |holding: f64| (((1.0 + all) / (1.0 + holding)).ln() + 1.0).powi(2);
-        let stems = holding.into_iter().zip(0..).map(|((stem, count), id)| (stem, (id, weight(count)))).collect();
+        // Numbered in order of spelling, so that sums are added up in the same order every time.
+        let mut counted: Vec<(String, f64)> = holding.into_iter().collect();
+        counted.sort_by(|a, b| a.0.cmp(&b.0));
+        let stems = counted.into_iter().zip(0..).map(|((stem, count), id)| (stem, (id, weight(count)))).collect();
         Weights { stems }
     }
 
@@ -271,22 +201,28 @@ impl Vector {
 /// Terms and their vector.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Weighed {
-    pub(super) terms: Terms,
+    pub(super) terms: Arc<Terms>,
     pub(super) vector: Vector,
 }
 
 impl Weighed {
     /// Weighs terms.
-    pub(super) fn new(terms: Terms, weights: &Weights) -> Weighed {
+    pub(super) fn new(terms: impl Into<Arc<Terms>>, weights: &Weights) -> Weighed {
+        let terms = terms.into();
         let vector = weights.vector(&terms);
         Weighed { terms, vector }
     }
 
     /// Whether two instructions say the same.
     pub(super) fn same(&self, other: &Weighed) -> bool {
-        self.terms.values == other.terms.values
-            && self.vector.cosine(&other.vector) >= SAME
-            && !contrary(&self.terms, &other.terms)
+        self.vector.cosine(&other.vector) >= SAME && !self.differs(other)
+    }
+
+    /// Whether a value, a contrary or a swapped word tells two instructions apart, however alike they are.
+    pub(super) fn differs(&self, other: &Weighed) -> bool {
+        self.terms.values != other.terms.values
+            || contrary(&self.terms, &other.terms)
+            || swapped(&self.terms, &other.terms)
     }
 
     /// Whether `line`, which may say more, says all of this.
@@ -298,10 +234,46 @@ impl Weighed {
     }
 }
 
+/// Whether two texts differ in one word that stands in the other's place: "the finance team", "the legal team". That
+/// is another rule more often than another wording, and no word list tells.
+fn swapped(a: &Terms, b: &Terms) -> bool {
+    a.signed.difference(&b.signed).count() == 1 && b.signed.difference(&a.signed).count() == 1
+}
+
 /// Whether one text has a word of which the other has the contrary.
 fn contrary(a: &Terms, b: &Terms) -> bool {
-    let only = |x: &Terms, y: &Terms, word: &str| x.low.contains(word) && !y.low.contains(word);
+    let only = |x: &Terms, y: &Terms, word: &str| x.turns.contains(word) && !y.turns.contains(word);
     lexicon::OPPOSITES
         .iter()
         .any(|(one, other)| (only(a, b, one) && only(b, a, other)) || (only(a, b, other) && only(b, a, one)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signed(text: &str) -> Vec<String> {
+        Terms::of(text).signed.into_iter().collect()
+    }
+
+    #[test]
+    fn a_negation_holds_to_the_end_of_its_clause() {
+        let rows: [(&str, &[&str]); 5] = [
+            ("Do not guess codes, names or times; ask.", &["!code", "!guess", "!name", "!time", "ask"]),
+            ("Do not guess, ask the guard.", &["!guess", "ask", "guard"]),
+            ("Use lists instead of tables.", &["!tabl", "list", "use"]),
+            ("Never guess but ask.", &["!guess", "ask"]),
+            ("Ask.", &["ask"]),
+        ];
+        for (text, want) in rows {
+            assert_eq!(signed(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_must_agree_to_the_letter_is_kept_apart() {
+        let values: Vec<String> =
+            Terms::of("Ask Petra for two keys: Use K17 or `the_key` by 6 am.").values.into_iter().collect();
+        assert_eq!(values, ["2", "6", "k17", "petra", "the_key"]);
+    }
 }

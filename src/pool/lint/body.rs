@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::Found;
-use super::fold::line_at;
+use super::fold::{Lines, line_at};
 use super::front_matter::is_placeholder;
 use super::hidden::quote;
 use crate::pool::profile::Profile;
@@ -35,7 +35,8 @@ pub(super) fn check(profile: &Profile, body: &str, first_line: usize, found: &mu
     let line = |at: usize| first_line - 1 + line_at(body, at);
     let walk = walk(profile, body);
     let heading = profile.card.heading.as_str();
-    headings(&walk, body, heading, &line, found);
+    first_heading(&walk, body, heading, &line, found);
+    extra_headings(walk.headings.get(1..).unwrap_or_default(), body, first_line, found);
     if let Some(first) = walk.headings.first() {
         let before = &body[..first.at.start];
         if !before.trim().is_empty() {
@@ -48,13 +49,16 @@ pub(super) fn check(profile: &Profile, body: &str, first_line: usize, found: &mu
             found.add("rules-empty", line(first.at.start), format!("nothing is said under `## {heading}`"), hint);
         }
     }
+    let mut lines = Lines::new(body);
     for at in &walk.unshown {
         let hint = "remove it, or write it as plain text: a reader must see all that a model reads";
-        found.add("html-comment", line(*at), "a comment or markup that is not shown", hint);
+        found.add("html-comment", first_line - 1 + lines.at(*at), "a comment or markup that is not shown", hint);
     }
+    let mut lines = Lines::new(body);
     for at in &walk.unused {
         let hint = "remove it: a reader must see all that a model reads";
-        found.add("markdown-comment", line(*at), "a link definition that no link uses, as comments are written", hint);
+        let line = first_line - 1 + lines.at(*at);
+        found.add("markdown-comment", line, "a link definition that no link uses, as comments are written", hint);
     }
     let (limit, chars) = (profile.limits.max_body_chars, body.chars().count());
     if chars > limit {
@@ -63,7 +67,8 @@ pub(super) fn check(profile: &Profile, body: &str, first_line: usize, found: &mu
     }
 }
 
-fn headings(walk: &Walk, body: &str, wanted: &str, line: &impl Fn(usize) -> usize, found: &mut Found<'_>) {
+/// The heading that every card has, or the want of it.
+fn first_heading(walk: &Walk, body: &str, wanted: &str, line: &impl Fn(usize) -> usize, found: &mut Found<'_>) {
     let Some(first) = walk.headings.first() else {
         let like = |other: &&Heading| other.text.trim().eq_ignore_ascii_case(wanted);
         let hint = match walk.others.iter().find(like) {
@@ -82,7 +87,12 @@ fn headings(walk: &Walk, body: &str, wanted: &str, line: &impl Fn(usize) -> usiz
         let message = format!("the heading is written as {}", quote(source));
         found.add("heading-wrong", line(first.at.start), message, format!("write it as `## {wanted}`"));
     }
-    for extra in &walk.headings[1..] {
+}
+
+/// Second-level headings after the first.
+fn extra_headings(extra: &[Heading], body: &str, first_line: usize, found: &mut Found<'_>) {
+    let mut lines = Lines::new(body);
+    for extra in extra {
         let setext = !body[extra.at.clone()].trim_start().starts_with('#');
         let hint = if setext {
             "a line of dashes makes the line above it a heading: put an empty line between them"
@@ -90,7 +100,7 @@ fn headings(walk: &Walk, body: &str, wanted: &str, line: &impl Fn(usize) -> usiz
             "make it a third-level heading or bold text, or split the card in two"
         };
         let message = format!("a second second-level heading: {}", quote(&extra.text));
-        found.add("heading-extra", line(extra.at.start), message, hint);
+        found.add("heading-extra", first_line - 1 + lines.at(extra.at.start), message, hint);
     }
 }
 

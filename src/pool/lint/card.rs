@@ -1,7 +1,7 @@
 //! One card, from bytes to problems.
 
 use super::front_matter::{check as check_front_matter, not_there};
-use super::{Found, Linter, body, fold, text};
+use super::{Found, Linter, body, fold, secrets, text};
 use crate::pool::front_matter::split;
 
 /// Finds everything that is wrong with a card's bytes.
@@ -34,7 +34,7 @@ pub(super) fn check(linter: &Linter, bytes: &[u8], found: &mut Found<'_>) {
         Err(missing) => not_there(missing, found),
     }
     linter.forbidden.check(&fold::fold(text), found);
-    linter.secrets.check(text, found);
+    secrets::check(text, found);
 }
 
 /// Lines of a text; a last one without line end counts.

@@ -36,7 +36,7 @@ pub(crate) fn not_text(key: &str, what: &str, line: usize, found: &mut Found<'_>
 /// Says that a key is not there.
 pub(crate) fn no_key(key: &str, fields: &[Field], found: &mut Found<'_>) {
     let hint = match nearest(key, fields.iter().map(|field| field.key.as_str())) {
-        Some(other) => format!("is `{other}` meant to be `{key}`?"),
+        Some(other) => format!("is `{}` meant to be `{key}`?", printable(other)),
         None => format!("add a line `{key}: ...` to the front matter"),
     };
     found.add("key-missing", YAML_LINE - 1, format!("`{key}` is not in the front matter"), hint);

@@ -66,7 +66,7 @@ pub(crate) fn kind(char: char) -> Option<Hidden> {
 /// The hidden characters of a text that no script or emoji needs, with their byte offsets.
 pub(crate) fn find(text: &str) -> impl Iterator<Item = (usize, char, Hidden)> + '_ {
     let flags = flags(text);
-    text.char_indices().filter_map(move |(at, char)| {
+    super::fold::beyond_ascii(text).filter_map(move |(at, char)| {
         let kind = kind(char)?;
         let allowed = match kind {
             Hidden::Tag => {

@@ -7,7 +7,7 @@ mod body;
 mod card;
 pub mod codes;
 pub(crate) mod fold;
-mod forbidden;
+pub(crate) mod forbidden;
 pub(crate) mod front_matter;
 pub(crate) mod hidden;
 mod secrets;
@@ -86,25 +86,20 @@ pub struct Entry<'a> {
     pub mode: u32,
 }
 
-/// A profile's rules, compiled once for any number of cards.
+/// A profile's rules, compiled at most once for any number of cards.
 #[derive(Debug)]
 pub struct Linter {
     profile: Profile,
     forbidden: forbidden::Patterns,
-    secrets: secrets::Shapes,
 }
 
 impl Linter {
-    /// Compiles a profile's patterns.
+    /// Makes a linter of a profile. Cheap: patterns are compiled with the first card that is not known to be clean.
     ///
     /// # Errors
     /// Of kind usage, when a pattern of the profile is not a regular expression (one that was parsed has none such).
     pub fn new(profile: &Profile) -> Result<Self> {
-        Ok(Linter {
-            profile: profile.clone(),
-            forbidden: forbidden::Patterns::new(&profile.forbidden)?,
-            secrets: secrets::Shapes::new(),
-        })
+        Ok(Linter { profile: profile.clone(), forbidden: forbidden::Patterns::new(&profile.forbidden)? })
     }
 
     /// All problems of one card. Apart from the name in them they depend on the bytes alone.

@@ -1,5 +1,7 @@
 //! Things with the shape of a key or token. The message never repeats them.
 
+use std::sync::{LazyLock, OnceLock};
+
 use regex::{Regex, RegexSet};
 
 use super::Found;
@@ -30,56 +32,53 @@ const SHAPES: &[Shape] = &[
 
 /// A value given to something that is named like a secret, and a password inside an address.
 const ASSIGNMENTS: &[&str] = &[
-    r#"(?i)(?:password|passwd|passphrase|pwd|secret|token|api[_ -]?key|access[_ -]?key|credentials?|auth)["'`]?\s{0,3}(?:=>|:=|=|:)\s{0,3}(?:bearer\s+)?["'`]?(?P<value>[^\s"'`,;<>()\[\]{}]{10,})"#,
-    r"[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,64}:(?P<value>[^\s/@]{8,})@",
+    r#"(?i-u)(?:password|passwd|passphrase|pwd|secret|token|api[_ -]?key|access[_ -]?key|credentials?|auth)["'`]?[ \t]{0,3}(?:=>|:=|=|:)[ \t]{0,3}(?:bearer[ \t]+)?["'`]?(?P<value>[!#-&*+./0-9:=?@A-Z^_a-z|~\\-]{10,})"#,
+    r"(?-u)://[!-.0-9;-?A-~]{1,64}:(?P<value>[!-.0-?A-~]{8,64})@",
 ];
 
 /// The hits of one shape that are looked at in one card.
 const MOST_HITS: usize = 200;
 
-/// All shapes, compiled once.
-#[derive(Debug)]
-pub(super) struct Shapes {
+/// All shapes. Compiled when the first card is checked, each single one when a card has it.
+struct Shapes {
     any: RegexSet,
-    each: Vec<Regex>,
+    each: Vec<OnceLock<Regex>>,
 }
 
-impl Shapes {
-    pub(super) fn new() -> Self {
-        let patterns: Vec<&str> =
-            SHAPES.iter().map(|(_, pattern, _)| *pattern).chain(ASSIGNMENTS.iter().copied()).collect();
-        Shapes {
-            any: RegexSet::new(&patterns).expect("a test compiles these constants"),
-            each: patterns
-                .iter()
-                .map(|pattern| Regex::new(pattern).expect("a test compiles these constants"))
-                .collect(),
-        }
-    }
+static COMPILED: LazyLock<Shapes> = LazyLock::new(|| {
+    let any = RegexSet::new(patterns()).expect("a test compiles these constants");
+    Shapes { any, each: (0..SHAPES.len() + ASSIGNMENTS.len()).map(|_| OnceLock::new()).collect() }
+});
 
-    pub(super) fn check(&self, text: &str, found: &mut Found<'_>) {
-        let hint = "remove it and revoke it: the pool's history is shared; name where it is kept instead";
-        let mut taken: Vec<std::ops::Range<usize>> = Vec::new();
-        for index in self.any.matches(text) {
-            let mut lines = Lines::new(text);
-            for hit in self.each[index].captures_iter(text).take(MOST_HITS) {
-                let Some(whole) = hit.name("value").or(hit.get(0)) else { continue };
-                if taken.iter().any(|other| other.start < whole.end() && whole.start() < other.end) {
-                    continue;
-                }
-                let line = lines.at(whole.start());
-                match SHAPES.get(index) {
-                    Some((kind, _, random)) if !random || looks_random(whole.as_str()) => {
-                        found.add("secret", line, format!("this has the shape of {kind}"), hint);
-                    }
-                    None if is_secret_value(hit.get(0).map_or("", |all| all.as_str()), whole.as_str()) => {
-                        let message = "a random-looking value is given to a password, key or token";
-                        found.add("secret-assignment", line, message, hint);
-                    }
-                    _ => continue,
-                }
-                taken.push(whole.range());
+fn patterns() -> impl Iterator<Item = &'static str> {
+    SHAPES.iter().map(|(_, pattern, _)| *pattern).chain(ASSIGNMENTS.iter().copied())
+}
+
+/// Looks for secrets anywhere in a card.
+pub(super) fn check(text: &str, found: &mut Found<'_>) {
+    let hint = "remove it and revoke it: the pool's history is shared; name where it is kept instead";
+    let mut taken: Vec<std::ops::Range<usize>> = Vec::new();
+    for index in COMPILED.any.matches(text) {
+        let Some(pattern) = patterns().nth(index) else { continue };
+        let regex = COMPILED.each[index].get_or_init(|| Regex::new(pattern).expect("a test compiles these constants"));
+        let mut lines = Lines::new(text);
+        for hit in regex.captures_iter(text).take(MOST_HITS) {
+            let Some(whole) = hit.name("value").or(hit.get(0)) else { continue };
+            if taken.iter().any(|other| other.start < whole.end() && whole.start() < other.end) {
+                continue;
             }
+            let line = lines.at(whole.start());
+            match SHAPES.get(index) {
+                Some((kind, _, random)) if !random || looks_random(whole.as_str()) => {
+                    found.add("secret", line, format!("this has the shape of {kind}"), hint);
+                }
+                None if is_secret_value(hit.get(0).map_or("", |all| all.as_str()), whole.as_str()) => {
+                    let message = "a random-looking value is given to a password, key or token";
+                    found.add("secret-assignment", line, message, hint);
+                }
+                _ => continue,
+            }
+            taken.push(whole.range());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A card's bytes: encoding, line ends, control and hidden characters.
 
 use super::Found;
-use super::fold::{Lines, line_at};
+use super::fold::{Lines, beyond_ascii, line_at};
 use super::hidden;
 use crate::pool::front_matter::BOM;
 
@@ -33,8 +33,10 @@ pub(super) fn check(text: &str, found: &mut Found<'_>) {
     if odd {
         line_ends(text, found);
     }
-    if odd || !text.is_ascii() {
-        controls(text, found);
+    if odd {
+        controls(text.char_indices(), text, found);
+    } else if !text.is_ascii() {
+        controls(beyond_ascii(text), text, found);
     }
     if !text.is_ascii() {
         hidden(text, found);
@@ -67,9 +69,10 @@ fn line_ends(text: &str, found: &mut Found<'_>) {
     }
 }
 
-fn controls(text: &str, found: &mut Found<'_>) {
+/// Looks for control characters among `chars`, which are the text's with their offsets.
+fn controls(chars: impl Iterator<Item = (usize, char)>, text: &str, found: &mut Found<'_>) {
     let (mut lines, mut last_line) = (Lines::new(text), None);
-    for (at, char) in text.char_indices() {
+    for (at, char) in chars {
         let code = match char {
             '\n' | '\t' | '\r' => continue,
             '\0' => "nul-byte",

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use regex::Regex;
-
 use super::parse::nearest;
 use super::{LAYOUTS, Profile};
+use crate::pool::card::DESCRIPTION;
 use crate::pool::lint::codes;
+use crate::pool::lint::forbidden::syntax;
 
 /// The one version of the format.
 const VERSION: u32 = 1;
@@ -79,7 +79,7 @@ fn card(profile: &Profile) -> Result<(), Fault> {
             return fault(place, format!("`{key}` is there twice"), "remove one of them");
         }
     }
-    if !seen.contains_key(super::super::card::DESCRIPTION) {
+    if !seen.contains_key(DESCRIPTION) {
         return fault("card.front_matter", "`description` is not among the keys", "every card has a `description`");
     }
     if let Some(index) = profile.card.placeholders.iter().position(|word| word.trim().is_empty()) {
@@ -152,19 +152,12 @@ fn forbidden(profile: &Profile) -> Result<(), Fault> {
         }
         for (field, pattern) in [("pattern", Some(&rule.pattern)), ("allow", rule.allow.as_ref())] {
             let Some(pattern) = pattern else { continue };
-            match Regex::new(pattern) {
-                Err(error) => {
-                    // The first lines of a syntax error draw the pattern; the last one says what is wrong with it.
-                    let text = error.to_string();
-                    let why = text.lines().next_back().unwrap_or(&text).trim_start_matches("error: ");
-                    let message = format!("not a regular expression: {why}");
-                    return fault(
-                        place(field),
-                        message,
-                        "see https://docs.rs/regex for the syntax; it has no look-around",
-                    );
+            match syntax(pattern) {
+                Err(why) => {
+                    let hint = "see https://docs.rs/regex for the syntax; it has no look-around";
+                    return fault(place(field), format!("not a regular expression: {why}"), hint);
                 }
-                Ok(regex) if field == "pattern" && regex.is_match("") => {
+                Ok(true) if field == "pattern" => {
                     return fault(place(field), "it matches the empty text, so every card", "make it match some text");
                 }
                 Ok(_) => {}

@@ -1,18 +1,31 @@
 //! Whole plans: over the example evidence, over reports of other fields, and over arbitrary text.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use super::{Bounds, Change, Plan, plan, reduce};
 use crate::batch::{Batch, Evidence};
 use crate::pool::card::Card;
+use crate::pool::lint::{Linter, Problem};
 use crate::pool::profile::Profile;
 
+mod arbitrary;
+mod cards;
 mod examples;
+mod fields;
+mod pairs;
 
 const BOUNDS: Bounds = Bounds { learning_rate: Some(4), max_deletions: 2 };
 
+/// Parsed once: checking its patterns takes long in a debug build.
 fn profile() -> Profile {
-    Profile::default_rules()
+    static PROFILE: LazyLock<Profile> = LazyLock::new(Profile::default_rules);
+    PROFILE.clone()
+}
+
+fn problems(path: &str, text: &str) -> Vec<Problem> {
+    static LINTER: LazyLock<Linter> = LazyLock::new(|| Linter::new(&profile()).unwrap());
+    LINTER.card(path, text.as_bytes())
 }
 
 fn run(name: &str) -> PathBuf {
@@ -29,15 +42,8 @@ fn report(work: &str, text: &str) -> Evidence {
     Evidence { work: work.into(), title: format!("{work} 01-01"), loss_report: text.into(), ..Evidence::default() }
 }
 
-/// A card from its file, by the plainest possible reading.
 fn card(path: &str, text: &str) -> Card {
-    let (front, body) = text.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
-    let description = front.strip_prefix("description: ").unwrap();
-    let description = match description.strip_prefix('"') {
-        Some(quoted) => quoted.strip_suffix('"').unwrap().replace("\\\"", "\"").replace("\\\\", "\\"),
-        None => description.to_owned(),
-    };
-    Card { path: path.into(), description, body: body.into() }
+    Card::parse(path, text.as_bytes()).unwrap()
 }
 
 fn seed() -> Vec<Card> {
@@ -80,4 +86,35 @@ fn shown(plan: &Plan) -> String {
         }
     }
     format!("{out}=== report\n{}", plan.report)
+}
+
+fn path(change: &Change) -> &str {
+    match change {
+        Change::Write { path, .. } | Change::Remove { path } => path,
+    }
+}
+
+/// What holds for every card that a plan writes.
+fn keeps_the_rules(before: &[Card], plan: &Plan, evidence: &[Evidence]) {
+    let mut last = "";
+    for change in &plan.changes {
+        assert!(last < path(change), "in path order, once each");
+        last = path(change);
+        let Change::Write { path, text } = change else { continue };
+        let problems = problems(path, text);
+        assert!(problems.is_empty(), "{problems:?}\n{text}");
+        assert!(text.contains("\ndescription: ") && text.contains("Use "), "{text}");
+        assert!(path.is_ascii() && path.ends_with(".md") && *path == path.to_lowercase(), "{path}");
+        let body = card(path, text).body;
+        for sample in evidence {
+            assert!(!text.contains(&sample.work), "{text}");
+        }
+        // Of a card that was there, the lines that the plan doesn't speak of are the same.
+        if let Some(old) = before.iter().find(|card| card.path == *path) {
+            for line in old.body.lines() {
+                let rule = line.trim_start_matches("- ");
+                assert!(body.contains(line) || plan.report.contains(&format!("{rule} →")), "{line}");
+            }
+        }
+    }
 }

@@ -4,8 +4,7 @@ use super::*;
 
 fn codes_of(rule: &str) -> Vec<String> {
     let card = format!("---\ndescription: Use when testing the lint.\n---\n\n## Rules\n{rule}\n");
-    let linter = Linter::new(&Profile::default_rules()).expect("the template compiles");
-    linter.card("00_general_rules/x.md", card.as_bytes()).into_iter().map(|problem| problem.code).collect()
+    linter().card("00_general_rules/x.md", card.as_bytes()).into_iter().map(|problem| problem.code).collect()
 }
 
 #[test]
