@@ -64,13 +64,14 @@ impl Pool {
     }
 
     /// Moves the branch to `after` and brings the pool's files along; killed in between, `settle` goes on.
-    pub fn move_to(&self, before: Oid, after: Oid, why: &str) -> Result<()> {
+    /// Gives the paths that it left alone because somebody changed them.
+    pub fn move_to(&self, before: Oid, after: Oid, why: &str) -> Result<Vec<String>> {
         let note = Move { before: before.to_string(), after: after.to_string() };
         files::write_json(&self.move_file(), &note)?;
         crash::point("branch-moving");
         self.advance(before, after, why)?;
         crash::point("branch-moved");
-        self.settle().map(drop)
+        self.settle()
     }
 
     /// Finishes a move that was interrupted, and takes away what a killed trainer left. Gives the paths that it left

@@ -38,14 +38,12 @@ pub fn backward(
     let pool = Pool::open(&options.pool)?;
     keep_apart(&pool, &options.out, &groups)?;
     let _lock = lock::take(pool.git_dir(), &options.label)?;
-    for path in pool.settle()? {
-        let text = format!("{path} was changed by someone while a step was being finished; it was left alone");
-        observer(&Event::Warning { text });
-    }
+    let left = pool.settle()?;
     let checker = Checker::of(&pool, pool.tip()?, env)?;
     let cache = RefCell::new(StatCache::default());
     let told = RefCell::default();
     let context = Context { options, env, cancel, prompts, optimizer, observer, pool, checker, cache, told };
+    left.iter().for_each(|path| context.left_alone(path));
     run(&context, &groups, summary.as_deref())
 }
 

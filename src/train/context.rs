@@ -87,6 +87,12 @@ impl Context<'_> {
         *self.told.borrow_mut() = Some(turn.sandbox.clone());
     }
 
+    /// Tells of a file that somebody changed while a step was being finished.
+    pub fn left_alone(&self, path: &str) {
+        let text = format!("{path} was changed by someone while a step was being finished; it was left alone");
+        self.tell(&Event::Warning { text });
+    }
+
     /// Runs `job` with the surroundings of a call, its actions told under `label`.
     pub fn with_host<R>(&self, label: &str, job: impl FnOnce(&Host<'_>) -> Result<R>) -> Result<R> {
         self.seams().with_host(label, job)

@@ -238,7 +238,9 @@ fn commit(setting: &Setting<'_>, checkout: &Checkout, attempted: &Attempted) -> 
     crash::point("before-commit");
     let after = context.pool.write_commit(before, &changes, &message, &author)?;
     crash::point("commit-made");
-    context.pool.move_to(before, after, &subject)?;
+    for path in context.pool.move_to(before, after, &subject)? {
+        context.left_alone(&path);
+    }
     crash::point("pool-moved");
     finish(context, group, dir, before, after, StepState::Trained)
 }
