@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::ground::error::{Context as _, Error, Kind, Result};
-use crate::ground::files;
+use crate::ground::{files, text};
+
+/// Characters that a work's name may have: it stands in commits and messages.
+const LONGEST_NAME: usize = 200;
 
 /// One work's evidence.
 #[derive(Debug, Clone)]
@@ -120,9 +123,9 @@ fn sample(item: Value, folder: &Path) -> Result<Sample, String> {
     let Value::Object(raw) = item else {
         return Err("not an object".into());
     };
-    let work = text(&raw, "work")?.to_owned();
-    if work.chars().any(char::is_control) {
-        return Err("key `work`: a name is one line of plain text".into());
+    let work = words(&raw, "work")?.to_owned();
+    if work.chars().any(text::steers) || work.chars().count() > LONGEST_NAME {
+        return Err(format!("key `work`: a name is one line of plain text, of at most {LONGEST_NAME} characters"));
     }
     let (first, last) = (number(&raw, "first")?, number(&raw, "last")?);
     if first > last {
@@ -139,23 +142,27 @@ fn sample(item: Value, folder: &Path) -> Result<Sample, String> {
     })
 }
 
-fn text<'a>(raw: &'a Map<String, Value>, key: &str) -> Result<&'a str, String> {
+fn words<'a>(raw: &'a Map<String, Value>, key: &str) -> Result<&'a str, String> {
     match raw.get(key) {
         None => Err(format!("key `{key}` is missing")),
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
-        Some(other) => Err(format!("key `{key}`: a non-empty string is wanted, not {other}")),
+        Some(other) => {
+            Err(format!("key `{key}`: a non-empty string is wanted, not {}", text::clip(&other.to_string(), 200)))
+        }
     }
 }
 
 fn number(raw: &Map<String, Value>, key: &str) -> Result<u64, String> {
     match raw.get(key) {
         None => Err(format!("key `{key}` is missing")),
-        Some(value) => value.as_u64().ok_or_else(|| format!("key `{key}`: a whole number is wanted, not {value}")),
+        Some(value) => value.as_u64().ok_or_else(|| {
+            format!("key `{key}`: a whole number is wanted, not {}", text::clip(&value.to_string(), 200))
+        }),
     }
 }
 
 fn file(raw: &Map<String, Value>, key: &str, folder: &Path) -> Result<PathBuf, String> {
-    let path = folder.join(text(raw, key)?);
+    let path = folder.join(words(raw, key)?);
     match std::fs::metadata(&path) {
         Ok(data) if data.is_file() => Ok(path),
         Ok(_) => Err(format!("key `{key}`: {} is not a file", path.display())),

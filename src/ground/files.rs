@@ -113,13 +113,46 @@ pub fn create_dir(path: &Path) -> Result<()> {
     fs::create_dir_all(path).at("create the folder", path)
 }
 
-/// Removes a folder and all in it; one that is not there is fine. Links are not followed.
+/// Removes a folder and all in it, or what stands in its place; when nothing does it is fine. Links are not followed.
 pub fn remove_dir(path: &Path) -> Result<()> {
     crash::point("removing-folder");
     match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).at("remove", path),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            remove_stubborn(path).map_err(|_| error).at("remove", path)
+        }
         _ => Ok(()),
     }
+}
+
+/// Removes a folder whose subfolders are shut, or nested deeper than a path can name or open files can follow: each
+/// subfolder is first moved to the top.
+fn remove_stubborn(root: &Path) -> std::io::Result<()> {
+    if !fs::symlink_metadata(root)?.is_dir() {
+        return fs::remove_file(root);
+    }
+    let mut folders = vec![root.to_owned()];
+    let mut moved = 0_usize;
+    while let Some(folder) = folders.pop() {
+        // Where this does not help, the next line says so.
+        fs::set_permissions(&folder, permissions(0o700)).ok();
+        for entry in fs::read_dir(&folder)?.collect::<std::io::Result<Vec<_>>>()? {
+            if !entry.file_type()?.is_dir() {
+                fs::remove_file(entry.path())?;
+            } else if folder == root {
+                folders.push(entry.path());
+            } else {
+                moved += 1;
+                let place = root.join(format!(".moved-{moved}"));
+                fs::set_permissions(entry.path(), permissions(0o700)).ok();
+                fs::rename(entry.path(), &place)?;
+                folders.push(place);
+            }
+        }
+        if folder != root {
+            fs::remove_dir(&folder)?;
+        }
+    }
+    fs::remove_dir(root)
 }
 
 /// Removes a file; one that is not there is fine.
@@ -189,6 +222,29 @@ mod tests {
         let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
         assert_eq!(mode & 0o777, 0o644);
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn folders_of_any_depth_and_shut_ones_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        // Deeper than the files that a process may have open; built from the inside out, as a path could not name it.
+        let (inner, outer) = (folder.path().join("inner"), folder.path().join("outer"));
+        write(&inner.join("x"), "x").unwrap();
+        for _ in 0..2_000 {
+            create_dir(&outer).unwrap();
+            fs::rename(&inner, outer.join("deep")).unwrap();
+            fs::rename(&outer, &inner).unwrap();
+        }
+        create_dir(&root.join("shut/in")).unwrap();
+        fs::rename(&inner, root.join("inner")).unwrap();
+        fs::set_permissions(root.join("shut"), permissions(0)).unwrap();
+        remove_dir(&root).unwrap();
+        assert!(!root.exists());
+        remove_dir(&root).unwrap();
+        write(&root, "a file in its place").unwrap();
+        remove_dir(&root).unwrap();
+        assert!(!root.exists());
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub struct Checkout {
     folder: PathBuf,
     before: Oid,
     objects: Vec<PathBuf>,
+    program: PathBuf,
 }
 
 /// Where the checkout's history stands after the optimizer is gone.
@@ -60,20 +61,19 @@ impl Checkout {
             refresh(pool, folder, &wanted, cache)?;
         }
         crash::point("checkout-files");
-        let objects = object_folders(&pool.git_dir().join("objects"));
-        let checkout = Checkout { folder: folder.to_owned(), before, objects };
-        checkout.make_repository(pool, &wanted, program)?;
+        let checkout = Checkout::at(pool, folder, before, program);
+        checkout.make_repository(pool, &wanted)?;
         Ok(checkout)
     }
 
     /// The checkout that an earlier process made, as it was left; none when it is not there, or a link is.
-    pub fn reopen(pool: &Pool, folder: &Path, before: Oid) -> Option<Checkout> {
+    pub fn reopen(pool: &Pool, folder: &Path, before: Oid, program: &Path) -> Option<Checkout> {
+        is_folder(folder).then(|| Checkout::at(pool, folder, before, program))
+    }
+
+    fn at(pool: &Pool, folder: &Path, before: Oid, program: &Path) -> Checkout {
         let objects = object_folders(&pool.git_dir().join("objects"));
-        folder.symlink_metadata().is_ok_and(|data| data.is_dir()).then(|| Checkout {
-            folder: folder.to_owned(),
-            before,
-            objects,
-        })
+        Checkout { folder: folder.to_owned(), before, objects, program: program.to_owned() }
     }
 
     /// The pool's object folder and those that it borrows from: git has to read them when it works here.
@@ -92,9 +92,16 @@ impl Checkout {
     }
 
     /// Reads what was done here. Only call this once no process of the optimizer is left.
+    ///
+    /// The hook and the settings of its repository are as we made them again afterwards.
     pub fn edited(&self, pool: &Pool, cache: &mut StatCache) -> Result<Edited> {
+        if !is_folder(&self.folder) {
+            let head = Head::Broken("the checkout is gone, or is no folder any more".into());
+            return Ok(Edited { head, changes: Changes::new(), odd: Vec::new() });
+        }
         let here = folder::read(&self.folder, cache)?;
-        let changes = difference(&pool.files(self.before)?, &here.files);
+        let base = pool.files(self.before)?;
+        let changes = difference(&base, &here.files);
         Ok(Edited { head: self.head(), changes, odd: here.odd })
     }
 
@@ -138,11 +145,15 @@ impl Checkout {
 
     fn head(&self) -> Head {
         let git = self.folder.join(".git");
-        if !git.symlink_metadata().is_ok_and(|data| data.is_dir()) {
+        if !is_folder(&git) {
             return Head::Broken("its .git is gone or is no folder any more".into());
         }
         if let Some(path) = first_odd(&git) {
             return Head::Broken(format!("its .git holds {}, which is no plain file", path.display()));
+        }
+        // Its settings decide what is read: an include can be a pipe, the work tree or the objects another's.
+        if let Err(error) = self.write_settings(&git) {
+            return Head::Broken(error.to_string());
         }
         let flags = git2::RepositoryOpenFlags::NO_SEARCH;
         let none: [&OsStr; 0] = [];
@@ -150,8 +161,10 @@ impl Checkout {
             Ok(repo) => repo,
             Err(error) => return Head::Broken(error.message().to_owned()),
         };
-        let Ok(head) = repo.head().and_then(|head| head.peel_to_commit()).map(|commit| commit.id()) else {
-            return Head::Unrelated;
+        let head = match repo.head().and_then(|head| head.peel_to_commit()) {
+            Ok(head) => head.id(),
+            Err(error) if error.code() == git2::ErrorCode::UnbornBranch => return Head::Unrelated,
+            Err(error) => return Head::Broken(error.message().to_owned()),
         };
         if head == self.before {
             return Head::Unmoved;
@@ -166,28 +179,41 @@ impl Checkout {
     }
 
     /// A new `.git`: the pool's branch at `before`, its objects borrowed, our hook, no setting of the user's.
-    fn make_repository(&self, pool: &Pool, wanted: &Files, program: &Path) -> Result<()> {
+    fn make_repository(&self, pool: &Pool, wanted: &Files) -> Result<()> {
         let fail = |error| wrap(error, "cannot make the checkout's repository");
         let git = self.folder.join(".git");
         files::remove_dir(&git)?;
         let mut options = RepositoryInitOptions::new();
         let branch = pool.branch().strip_prefix("refs/heads/").unwrap_or(pool.branch());
         options.no_reinit(true).external_template(false).initial_head(branch);
-        let repo = Repository::init_opts(&self.folder, &options).map_err(fail)?;
-        plain_write(&git.join("objects/info/alternates"), &alternates(&self.objects)?)?;
+        Repository::init_opts(&self.folder, &options).map_err(fail)?;
+        self.write_settings(&git)?;
         if let Some(shallow) = files::read_if_there(&pool.git_dir().join("shallow"))? {
             plain_write(&git.join("shallow"), &shallow)?;
         }
-        plain_write(&git.join("hooks/pre-commit"), &hook(program))?;
-        let executable = files::permissions(0o755);
-        std::fs::set_permissions(git.join("hooks/pre-commit"), executable).at("make executable", &git)?;
-        let mut config = repo.config().and_then(|config| config.open_level(git2::ConfigLevel::Local)).map_err(fail)?;
+        crash::point("checkout-git");
+        let repo = Repository::open(&self.folder).map_err(fail)?;
+        repo.reference(pool.branch(), self.before, true, "checkout").map_err(fail)?;
+        self.fill_index(&repo, wanted).map_err(fail)
+    }
+
+    /// Writes anew what decides how the repository in `git` is read and what a commit there does.
+    fn write_settings(&self, git: &Path) -> Result<()> {
+        let fail = |error| wrap(error, "cannot set up the checkout's repository");
+        for name in ["config", "config.worktree", "commondir", "objects/info/alternates", "hooks/pre-commit"] {
+            files::remove(&git.join(name))?;
+        }
+        plain_write(&git.join("objects/info/alternates"), &alternates(&self.objects)?)?;
+        let hook_file = git.join("hooks/pre-commit");
+        plain_write(&hook_file, &hook(&self.program))?;
+        std::fs::set_permissions(&hook_file, files::permissions(0o755)).at("make executable", &hook_file)?;
+        let config = git.join("config");
+        plain_write(&config, b"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfilemode = true\n")?;
+        let mut config = git2::Config::open(&config).map_err(fail)?;
         for (key, value) in SETTINGS {
             config.set_str(key, value).map_err(fail)?;
         }
-        crash::point("checkout-git");
-        repo.reference(pool.branch(), self.before, true, "checkout").map_err(fail)?;
-        self.fill_index(&repo, wanted).map_err(fail)
+        Ok(())
     }
 
     fn fill_index(&self, repo: &Repository, wanted: &Files) -> Result<(), git2::Error> {
@@ -310,6 +336,11 @@ pub fn difference(before: &Files, now: &Files) -> Changes {
 
 fn is_lock(extension: &OsStr) -> bool {
     extension == "lock"
+}
+
+/// Whether a folder is there; a link to one is none.
+fn is_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|data| data.is_dir())
 }
 
 /// The first thing below a folder that is neither a file nor a folder: opening a pipe would wait for ever.

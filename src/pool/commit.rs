@@ -54,6 +54,14 @@ impl Pool {
         Ok(commit)
     }
 
+    /// Whether a tree can hold a file at this path: git refuses what a file system could take for a `.git`.
+    pub fn can_hold(&self, path: &str) -> Result<bool> {
+        let fail = |error| wrap(error, "cannot try a name");
+        let empty = self.repo.blob(b"").map_err(fail)?;
+        let mut builder = self.repo.treebuilder(None).map_err(fail)?;
+        Ok(path.split('/').all(|name| builder.insert(name, empty, FileMode::Blob.into()).is_ok()))
+    }
+
     /// Moves the branch from `before` to `after`, or fails when it is no longer at `before`.
     pub fn advance(&self, before: Oid, after: Oid, why: &str) -> Result<()> {
         for attempt in 0_u64.. {
@@ -143,14 +151,16 @@ pub(super) fn updated_tree(repo: &Repository, base: &git2::Tree<'_>, changes: &C
     if changes.is_empty() {
         return Ok(base.id());
     }
-    let mut builder = TreeUpdateBuilder::new();
+    // In two rounds: a file that became a folder has to be gone before anything can lie in it.
+    let (mut gone, mut new) = (TreeUpdateBuilder::new(), TreeUpdateBuilder::new());
     for (path, entry) in changes {
         match entry {
-            None => builder.remove(path.as_str()),
-            Some(entry) => builder.upsert(path.as_str(), entry.id, mode(entry.mode)),
+            None => gone.remove(path.as_str()),
+            Some(entry) => new.upsert(path.as_str(), entry.id, mode(entry.mode)),
         };
     }
-    builder.create_updated(repo, base)
+    let left = gone.create_updated(repo, base)?;
+    new.create_updated(repo, &repo.find_tree(left)?)
 }
 
 fn mode(mode: u32) -> FileMode {

@@ -19,7 +19,8 @@ const MAX_BYTES: u64 = 16 << 20;
 pub struct Folder {
     /// Its files; links too, as git stores them (mode 0o120000, the target as content).
     pub files: Files,
-    /// Paths that are not taken: pipes, sockets, devices, names that are not UTF-8, files over 16 MiB.
+    /// Paths that are not taken: pipes, sockets, devices, names that are not UTF-8, files over 16 MiB, and what cannot
+    /// be read.
     pub odd: Vec<String>,
 }
 
@@ -79,49 +80,70 @@ pub fn read(root: &Path, cache: &mut StatCache) -> Result<Folder> {
     for path in paths {
         match entry(&root.join(&path), cache)? {
             Some(entry) => drop(folder.files.insert(path, entry)),
-            None => folder.odd.push(path),
+            None => folder.odd.push(name_of(root, &root.join(path))),
         }
     }
     Ok(folder)
 }
 
 /// The paths of all that is no folder below `root`, in name order, the repository's own `.git` at its top left out;
-/// and apart from them those whose names are not UTF-8, made printable.
+/// and apart from them those whose names are not UTF-8, made printable,
+/// and what cannot be read.
 pub fn paths(root: &Path) -> Result<(Vec<String>, Vec<String>)> {
     let (mut paths, mut odd) = (Vec::new(), Vec::new());
     let walk = WalkDir::new(root).min_depth(1).follow_links(false).sort_by_file_name();
     let inside = walk.into_iter().filter_entry(|entry| !(entry.depth() == 1 && entry.file_name() == ".git"));
     for item in inside {
-        let item = item.map_err(|error| Error::failed(&error).context(format!("cannot read {}", root.display())))?;
+        let item = match item {
+            Ok(item) => item,
+            // What cannot be read is part of nothing: a folder that is shut, or too deep for a path to name.
+            Err(error) if error.depth() > 0 => {
+                odd.push(name_of(root, error.path().unwrap_or(root)));
+                continue;
+            }
+            Err(error) => return Err(Error::failed(&error).context(format!("cannot read {}", root.display()))),
+        };
         if item.file_type().is_dir() {
             continue;
         }
         let relative = item.path().strip_prefix(root).unwrap_or(item.path());
         match relative.to_str() {
             Some(path) => paths.push(path.to_owned()),
-            None => odd.push(relative.to_string_lossy().into_owned()),
+            None => odd.push(name_of(root, item.path())),
         }
     }
     Ok((paths, odd))
 }
 
+/// A path below `root` for a message: shortened where it is longer than anybody reads.
+fn name_of(root: &Path, path: &Path) -> String {
+    crate::ground::text::first_line(&path.strip_prefix(root).unwrap_or(path).to_string_lossy(), 200)
+}
+
 /// The git mode of a file on disk, not following links; 0 for what git cannot store.
 pub fn mode(path: &Path) -> u32 {
-    match std::fs::symlink_metadata(path) {
-        Ok(data) if data.is_symlink() => 0o120_000,
-        Ok(data) if data.is_file() && data.mode() & 0o100 != 0 => 0o100_755,
-        Ok(data) if data.is_file() && data.size() <= MAX_BYTES => PLAIN,
-        _ => 0,
+    std::fs::symlink_metadata(path).map_or(0, |data| mode_of(&data))
+}
+
+fn mode_of(data: &std::fs::Metadata) -> u32 {
+    match data {
+        _ if data.is_symlink() => 0o120_000,
+        _ if !data.is_file() || data.size() > MAX_BYTES => 0,
+        _ if data.mode() & 0o100 != 0 => 0o100_755,
+        _ => PLAIN,
     }
 }
 
 fn entry(path: &Path, cache: &mut StatCache) -> Result<Option<Entry>> {
-    let data = std::fs::symlink_metadata(path).at("read", path)?;
+    // A path can be listed and yet be too long to be opened.
+    let Ok(data) = std::fs::symlink_metadata(path) else {
+        return Ok(None);
+    };
     if data.is_symlink() {
         let target = std::fs::read_link(path).at("read", path)?;
         return Ok(Some(Entry { id: hash(target.as_os_str().as_bytes())?, mode: 0o120_000 }));
     }
-    let mode = mode(path);
+    let mode = mode_of(&data);
     if mode == 0 {
         return Ok(None);
     }
@@ -129,7 +151,11 @@ fn entry(path: &Path, cache: &mut StatCache) -> Result<Option<Entry>> {
     if let Some(id) = cache.known(path, stat) {
         return Ok(Some(Entry { id, mode }));
     }
-    let id = hash(&crate::ground::files::read(path)?)?;
+    let bytes = match std::fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Ok(None),
+        bytes => bytes.at("read", path)?,
+    };
+    let id = hash(&bytes)?;
     cache.learn(path.to_owned(), stat, id);
     Ok(Some(Entry { id, mode }))
 }

@@ -3,15 +3,17 @@
 //! git2 never runs hooks or filters and never signs here: blobs go in as raw bytes, the identity is explicit, and
 //! `GIT_*` variables are not looked at (`open_ext` without the environment, never `discover`).
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use git2::{
     ErrorCode, ObjectType, Oid, Repository, RepositoryOpenFlags, RepositoryState, TreeWalkMode, TreeWalkResult,
 };
 
 use super::leftovers::locked;
-use crate::ground::error::{Error, Result};
+use crate::ground::error::{Error, Kind, Result};
 use crate::ground::files;
 
 /// A file in a tree: its content's id and its git mode (0o100644 is the only one that a card may have).
@@ -37,6 +39,7 @@ pub struct Pool {
     pub(super) repo: Repository,
     root: PathBuf,
     branch: String,
+    last: RefCell<Option<(Oid, Rc<Files>)>>,
 }
 
 impl Pool {
@@ -49,7 +52,7 @@ impl Pool {
             .map_err(|error| error.hint(format!("make one with `skilltrain init {}`", folder.display())))?;
         let repo = open_own(&root)?;
         let branch = branch_of(&repo, &root)?;
-        Ok(Pool { repo, root, branch })
+        Ok(Pool { repo, root, branch, last: RefCell::default() })
     }
 
     /// The pool's folder, links resolved.
@@ -72,6 +75,17 @@ impl Pool {
         self.repo.refname_to_id(&self.branch).map_err(|error| wrap(error, "cannot read the pool's branch"))
     }
 
+    /// Refuses a pool that was switched to another branch since it was opened: its files are no longer this one's.
+    pub(super) fn check_branch(&self) -> Result<()> {
+        let now = branch_of(&self.repo, &self.root).map_err(|error| error.with_kind(Kind::Failed))?;
+        if now == self.branch {
+            return Ok(());
+        }
+        let (root, was) = (self.root.display(), self.branch.trim_start_matches("refs/heads/"));
+        Err(Error::failed(format!("the pool {root} was switched to {now} meanwhile"))
+            .hint(format!("git -C '{root}' switch {was}, then run the same command again")))
+    }
+
     /// Refuses a pool in the middle of a merge, rebase, cherry-pick or bisect, or whose index or branch is locked.
     pub fn check_idle(&self) -> Result<()> {
         let state = self.repo.state();
@@ -86,9 +100,14 @@ impl Pool {
         }
     }
 
-    /// All files of a commit.
-    pub fn files(&self, commit: Oid) -> Result<Files> {
-        files_of(&self.repo, commit)
+    /// All files of a commit. The last answer is remembered: a step asks for its base several times.
+    pub fn files(&self, commit: Oid) -> Result<Rc<Files>> {
+        if let Some((_, files)) = self.last.borrow().as_ref().filter(|(id, _)| *id == commit) {
+            return Ok(Rc::clone(files));
+        }
+        let files = Rc::new(files_of(&self.repo, commit)?);
+        *self.last.borrow_mut() = Some((commit, Rc::clone(&files)));
+        Ok(files)
     }
 
     /// A blob's bytes.
@@ -127,9 +146,7 @@ impl Pool {
             .revparse_single(revision)
             .and_then(|object| object.peel_to_commit())
             .map(|commit| commit.id())
-            .map_err(|error| {
-                wrap(error, &format!("no commit `{revision}` in the pool")).with_kind(crate::ground::error::Kind::Usage)
-            })
+            .map_err(|error| wrap(error, &format!("no commit `{revision}` in the pool")).with_kind(Kind::Usage))
     }
 }
 
@@ -141,6 +158,8 @@ pub fn parse_id(text: &str) -> Option<Oid> {
 /// Opens the repository whose root is exactly `root`; the search never goes up.
 pub(super) fn open_own(root: &Path) -> Result<Repository> {
     let none: [&std::ffi::OsStr; 0] = [];
+    // libgit2 would look up every object that an index or a tree names; ours come from trees that were just read.
+    git2::opts::strict_object_creation(false);
     let repo =
         Repository::open_ext(root, RepositoryOpenFlags::NO_SEARCH, none).map_err(|error| open_error(error, root))?;
     let refuse = |what: &str| Error::usage(format!("{} {what}", root.display()));

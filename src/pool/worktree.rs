@@ -63,9 +63,12 @@ impl Pool {
         Ok(differing.map(|path| format!("staged   {path}")).collect())
     }
 
-    /// Moves the branch to `after` and brings the pool's files along; killed in between, `settle` goes on.
-    /// Gives the paths that it left alone because somebody changed them.
+    /// Moves the branch to `after` and brings the pool's files along; killed in between, `settle` goes on. Gives the
+    /// paths that were left alone because somebody changed them.
+    ///
+    /// Errors, kind `Failed`: the branch is no longer at `before`, or the pool was switched to another one.
     pub fn move_to(&self, before: Oid, after: Oid, why: &str) -> Result<Vec<String>> {
+        self.check_branch()?;
         let note = Move { before: before.to_string(), after: after.to_string() };
         files::write_json(&self.move_file(), &note)?;
         crash::point("branch-moving");
@@ -110,7 +113,7 @@ impl Pool {
             self.write_out(path, *new)?;
             crash::point("card-placed");
         }
-        self.update_index(after, &changes, &left)?;
+        self.update_index(after, &changes, &old, &left)?;
         crash::point("index-updated");
         Ok(left)
     }
@@ -144,8 +147,9 @@ impl Pool {
         }
     }
 
-    /// Brings the index along: locked as git locks it, written beside it, renamed.
-    fn update_index(&self, after: Oid, changes: &Changes, left: &[String]) -> Result<()> {
+    /// Brings the index along, locked as git locks it, written beside it and renamed; also for a file that was left alone: otherwise it would hold the old card as if somebody
+    /// had staged the step's undoing. What somebody did stage stays.
+    fn update_index(&self, after: Oid, changes: &Changes, old: &Files, left: &[String]) -> Result<()> {
         let fail = |error| {
             wrap(error, "the step is committed, but the pool's index could not follow")
                 .hint("`git -C POOL reset` brings it up to date")
@@ -155,21 +159,27 @@ impl Pool {
         crash::point("index-locked");
         files::remove(&draft)?;
         let all: Changes;
-        let changes = if place.exists() {
+        let there = place.exists();
+        let changes = if there {
             std::fs::copy(&place, &draft).at("copy", &place)?;
             changes
         } else {
-            all = self.files(after)?.into_iter().map(|(path, entry)| (path, Some(entry))).collect();
+            all = self.files(after)?.iter().map(|(path, entry)| (path.clone(), Some(*entry))).collect();
             &all
         };
         let mut index = Index::open(&draft).map_err(fail)?;
-        for (path, entry) in changes.iter().filter(|(path, _)| !left.contains(path)) {
+        for (path, entry) in changes {
+            let staged = index.get_path(Path::new(path), 0).map(|entry| entry.id);
+            if there && staged != old.get(path).map(|entry| entry.id) {
+                continue;
+            }
             match entry {
                 // Gone already when a killed call came this far.
                 None if index.get_path(Path::new(path), 0).is_none() => {}
                 None => index.remove(Path::new(path), 0).map_err(fail)?,
                 Some(entry) => {
-                    let data = std::fs::symlink_metadata(self.root().join(path)).ok();
+                    let place = self.root().join(path);
+                    let data = if left.contains(path) { None } else { std::fs::symlink_metadata(place).ok() };
                     index.add(&index_entry(path, *entry, data.as_ref())).map_err(fail)?;
                 }
             }

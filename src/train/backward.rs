@@ -38,12 +38,13 @@ pub fn backward(
     let pool = Pool::open(&options.pool)?;
     keep_apart(&pool, &options.out, &groups)?;
     let _lock = lock::take(pool.git_dir(), &options.label)?;
-    let left = pool.settle()?;
+    for path in pool.settle()? {
+        observer(&Event::left_alone(&path));
+    }
     let checker = Checker::of(&pool, pool.tip()?, env)?;
     let cache = RefCell::new(StatCache::default());
     let told = RefCell::default();
     let context = Context { options, env, cancel, prompts, optimizer, observer, pool, checker, cache, told };
-    left.iter().for_each(|path| context.left_alone(path));
     run(&context, &groups, summary.as_deref())
 }
 

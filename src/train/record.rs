@@ -72,7 +72,7 @@ pub fn snapshots(context: &Context<'_>, dir: &StepDir, before: Oid, after: Oid) 
         files::remove_dir(&folder)?;
         files::create_dir(&folder)?;
         let paths =
-            if context.options.snapshot_full { pool.files(commit)?.into_keys().collect() } else { touched.clone() };
+            if context.options.snapshot_full { pool.files(commit)?.keys().cloned().collect() } else { touched.clone() };
         for path in paths {
             if let Some(bytes) = pool.file(commit, &path)? {
                 let place = folder.join(&path);

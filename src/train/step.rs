@@ -7,9 +7,10 @@ use crate::optimizer::Outcome;
 use crate::pool::Oid;
 use crate::pool::checkout::Checkout;
 use crate::pool::history::{self, trailer};
-use crate::run::event::{StepReport, StepState};
+use crate::run::event::{Event, StepReport, StepState};
 use crate::run::layout::StepDir;
 use crate::run::marker::Marker;
+use crate::stages::guard::{self, Finding};
 use crate::stages::overlap::Quoted;
 use crate::train::attempt::{Attempted, Setting, as_text, attempt_failed};
 use crate::train::context::Context;
@@ -31,12 +32,14 @@ pub fn train(context: &Context<'_>, group: &Group, dir: &StepDir, summary: Optio
     process::wait_until_free(&dir.hold(), PATIENCE)?;
     let before = context.pool.tip()?;
     let pool_files = context.pool.files(before)?;
+    let originals = group.originals()?;
     let evidence = group.evidence()?;
     let setting = Setting {
         context,
         group,
         dir,
         evidence: &evidence,
+        originals: &originals,
         quoted: &Quoted::of(&evidence),
         files: &pool_files,
         cards: &context.checker.cards(&context.pool, &pool_files)?,
@@ -113,18 +116,24 @@ fn go_on(setting: &Setting<'_>, left: &Started, before: Oid) -> Result<Option<(C
     if !left.goes_on_as(&wanted) {
         return Ok(None);
     }
-    let Some(checkout) = Checkout::reopen(&setting.context.pool, &setting.dir.checkout(), before) else {
+    let Some(checkout) = reopened(setting, before) else {
         return Ok(None);
     };
     let attempted = setting.run(&checkout, left.attempt, true)?;
     Ok(attempted.map(|attempted| (checkout, attempted)))
 }
 
+/// The checkout as an earlier call left it.
+fn reopened(setting: &Setting<'_>, before: Oid) -> Option<Checkout> {
+    let (context, folder) = (setting.context, setting.dir.checkout());
+    Checkout::reopen(&context.pool, &folder, before, context.env.program())
+}
+
 /// Keeps what an interrupted attempt had edited, and puts its files aside.
 fn clear_interrupted(setting: &Setting<'_>, left: &Started) -> Result<()> {
     let (pool, dir) = (&setting.context.pool, setting.dir);
     let base = crate::pool::repo::parse_id(&left.before);
-    let checkout = base.and_then(|before| Checkout::reopen(pool, &dir.checkout(), before));
+    let checkout = base.and_then(|before| reopened(setting, before));
     let edited = checkout.and_then(|checkout| {
         let edited = checkout.edited(pool, &mut setting.context.cache.borrow_mut()).ok()?;
         Some((checkout, edited))
@@ -187,25 +196,40 @@ fn refuse(setting: &Setting<'_>, checkout: &Checkout, attempted: Attempted, numb
     files::write_json(&dir.started(), &Started { refused: true, ..note })?;
     crash::point("refused");
     put_aside(setting, number)?;
-    let last = tries > context.options.retries || context.optimizer.is_deterministic();
+    let changed_evidence = findings.iter().any(|finding| finding.guard == guard::EVIDENCE_CHANGED);
+    let originals = dir.file("evidence_as_read");
+    if changed_evidence {
+        keep::evidence(&originals, setting.originals, &group.changed())?;
+    }
+    let last = changed_evidence || tries > context.options.retries || context.optimizer.is_deterministic();
     let next = if last { "giving up" } else { "trying afresh" };
     context.tell(&attempt_failed(group, number, &findings, next));
     if !last {
         return Ok(());
     }
-    let kind = if matches!(turn.outcome, Outcome::Unreachable(_)) { Kind::Unreachable } else { Kind::Failed };
-    let reasons = as_text(&findings);
-    let error = Error::new(kind, format!("no attempt passed; the last one:\n{}", reasons.trim_end()))
-        .context(group.label.clone());
-    let error = match kept {
-        Some((_, name)) => {
-            error.hint(format!("its edits are kept: git -C {} show {name}", context.pool.root().display()))
-        }
-        None => error,
-    };
+    let mut error = refusal(setting, &turn.outcome, &findings);
+    if let Some((_, name)) = &kept {
+        error = error.hint(kept_hint(setting, name));
+    }
+    if changed_evidence {
+        let place = originals.display();
+        error = error.hint(format!("the evidence as it was read is in {place}: put it back if you did not change it"));
+    }
     Err(error
         .hint(format!("its transcript: {}", dir.file(&format!("backward_trajectory_attempt{number}.md")).display()))
         .hint("the pool is as it was; run the same command to try again"))
+}
+
+/// The step's error when its last attempt was refused.
+fn refusal(setting: &Setting<'_>, outcome: &Outcome, findings: &[Finding]) -> Error {
+    let kind = if matches!(outcome, Outcome::Unreachable(_)) { Kind::Unreachable } else { Kind::Failed };
+    let reasons = as_text(findings);
+    Error::new(kind, format!("no attempt passed; the last one:\n{}", reasons.trim_end()))
+        .context(setting.group.label.clone())
+}
+
+fn kept_hint(setting: &Setting<'_>, name: &str) -> String {
+    format!("its edits are kept: git -C {} show {name}", setting.context.pool.root().display())
 }
 
 /// Makes the pool's commit of what passed, moves the branch, writes the reports and the marker.
@@ -238,11 +262,27 @@ fn commit(setting: &Setting<'_>, checkout: &Checkout, attempted: &Attempted) -> 
     crash::point("before-commit");
     let after = context.pool.write_commit(before, &changes, &message, &author)?;
     crash::point("commit-made");
-    for path in context.pool.move_to(before, after, &subject)? {
-        context.left_alone(&path);
-    }
+    move_pool(setting, before, after, attempt)?;
     crash::point("pool-moved");
     finish(context, group, dir, before, after, StepState::Trained)
+}
+
+/// Moves the pool's branch to the step's commit. When somebody else moved it meanwhile the commit is kept, as what a
+/// failed attempt edited is.
+fn move_pool(setting: &Setting<'_>, before: Oid, after: Oid, attempt: usize) -> Result<()> {
+    let (pool, label) = (&setting.context.pool, &setting.group.label);
+    match pool.move_to(before, after, &format!("train {label}")) {
+        Ok(left) => {
+            left.iter().for_each(|path| setting.context.tell(&Event::left_alone(path)));
+            Ok(())
+        }
+        // Where nobody moved it the same command goes on from here.
+        Err(error) if pool.tip().is_ok_and(|tip| tip == after || tip == before) => Err(error),
+        Err(error) => {
+            let name = pool.keep(&format!("failed/{label}/{attempt}"), after)?;
+            Err(error.context(label.clone()).hint(kept_hint(setting, &name)))
+        }
+    }
 }
 
 /// Writes all that a step leaves, its marker last. Also for a step whose commit an earlier call made.
