@@ -251,7 +251,8 @@ pub(super) fn changes_between(repo: &Repository, before: Oid, after: Oid) -> Res
     let tree = |id| repo.find_commit(id).and_then(|commit: git2::Commit<'_>| commit.tree());
     let diff = tree(before).and_then(|old| {
         let mut options = git2::DiffOptions::new();
-        options.include_typechange(true).include_typechange_trees(true).skip_binary_check(true);
+        // A change of kind is told as a removal and a new file: a card that became a folder is no entry of a tree.
+        options.include_typechange(false).include_typechange_trees(false).skip_binary_check(true);
         repo.diff_tree_to_tree(Some(&old), Some(&tree(after)?), Some(&mut options))
     });
     let diff = diff.map_err(|error| wrap(error, "cannot compare two commits"))?;
