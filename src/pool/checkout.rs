@@ -3,6 +3,8 @@
 //! Objects are borrowed from the pool (`alternates`), nothing can be pushed back. Its `.git` is made anew for every
 //! attempt; its files are only brought up to date, so that the next micro-step costs what changed.
 
+mod settings;
+
 use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -72,7 +74,7 @@ impl Checkout {
     }
 
     fn at(pool: &Pool, folder: &Path, before: Oid, program: &Path) -> Checkout {
-        let objects = object_folders(&pool.git_dir().join("objects"));
+        let objects = settings::object_folders(&pool.git_dir().join("objects"));
         Checkout { folder: folder.to_owned(), before, objects, program: program.to_owned() }
     }
 
@@ -152,7 +154,7 @@ impl Checkout {
             return Head::Broken(format!("its .git holds {}, which is no plain file", path.display()));
         }
         // Its settings decide what is read: an include can be a pipe, the work tree or the objects another's.
-        if let Err(error) = self.write_settings(&git) {
+        if let Err(error) = settings::write(&git, &self.objects, &self.program) {
             return Head::Broken(error.to_string());
         }
         let flags = git2::RepositoryOpenFlags::NO_SEARCH;
@@ -187,7 +189,7 @@ impl Checkout {
         let branch = pool.branch().strip_prefix("refs/heads/").unwrap_or(pool.branch());
         options.no_reinit(true).external_template(false).initial_head(branch);
         Repository::init_opts(&self.folder, &options).map_err(fail)?;
-        self.write_settings(&git)?;
+        settings::write(&git, &self.objects, &self.program)?;
         if let Some(shallow) = files::read_if_there(&pool.git_dir().join("shallow"))? {
             plain_write(&git.join("shallow"), &shallow)?;
         }
@@ -195,25 +197,6 @@ impl Checkout {
         let repo = Repository::open(&self.folder).map_err(fail)?;
         repo.reference(pool.branch(), self.before, true, "checkout").map_err(fail)?;
         self.fill_index(&repo, wanted).map_err(fail)
-    }
-
-    /// Writes anew what decides how the repository in `git` is read and what a commit there does.
-    fn write_settings(&self, git: &Path) -> Result<()> {
-        let fail = |error| wrap(error, "cannot set up the checkout's repository");
-        for name in ["config", "config.worktree", "commondir", "objects/info/alternates", "hooks/pre-commit"] {
-            files::remove(&git.join(name))?;
-        }
-        plain_write(&git.join("objects/info/alternates"), &alternates(&self.objects)?)?;
-        let hook_file = git.join("hooks/pre-commit");
-        plain_write(&hook_file, &hook(&self.program))?;
-        std::fs::set_permissions(&hook_file, files::permissions(0o755)).at("make executable", &hook_file)?;
-        let config = git.join("config");
-        plain_write(&config, b"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfilemode = true\n")?;
-        let mut config = git2::Config::open(&config).map_err(fail)?;
-        for (key, value) in SETTINGS {
-            config.set_str(key, value).map_err(fail)?;
-        }
-        Ok(())
     }
 
     fn fill_index(&self, repo: &Repository, wanted: &Files) -> Result<(), git2::Error> {
@@ -224,72 +207,6 @@ impl Checkout {
         }
         index.write()
     }
-}
-
-/// Object folders that are followed at most; git itself follows five levels.
-const MAX_ALTERNATES: usize = 32;
-
-/// Settings of the checkout's own, so that the user's cannot change what a commit there does.
-const SETTINGS: &[(&str, &str)] = &[
-    ("user.name", super::commit::NAME),
-    ("user.email", super::commit::EMAIL),
-    ("commit.gpgsign", "false"),
-    ("tag.gpgsign", "false"),
-    ("core.autocrlf", "false"),
-    ("core.safecrlf", "false"),
-    ("core.excludesFile", "/dev/null"),
-    ("core.attributesFile", "/dev/null"),
-    ("core.fsmonitor", "false"),
-    // Relative to the work tree's root, so that no odd path has to stand in a config.
-    ("core.hooksPath", ".git/hooks"),
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
-];
-
-/// A pool's object folder and those that it borrows from itself, links resolved: git follows a relative path among
-/// alternates at the first level only.
-fn object_folders(objects: &Path) -> Vec<PathBuf> {
-    let mut folders = vec![objects.to_owned()];
-    let mut next = 0;
-    while let Some(here) = folders.get(next).filter(|_| next < MAX_ALTERNATES).cloned() {
-        next += 1;
-        // An unreadable list is git's to complain of: what it lends would be missing from the pool as well.
-        let list = std::fs::read(here.join("info/alternates")).unwrap_or_default();
-        let lines = list.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && !line.starts_with(b"#"));
-        let places = lines.filter_map(|line| here.join(OsStr::from_bytes(line)).canonicalize().ok());
-        for place in places.collect::<Vec<_>>() {
-            if !folders.contains(&place) {
-                folders.push(place);
-            }
-        }
-    }
-    folders
-}
-
-fn alternates(folders: &[PathBuf]) -> Result<Vec<u8>> {
-    let mut text = Vec::new();
-    for folder in folders {
-        let path = folder.as_os_str().as_bytes();
-        if path.contains(&b'\n') {
-            return Err(Error::usage(format!("the pool's path {} holds a line break", folder.display()))
-                .hint("git cannot borrow from such a path: move the pool"));
-        }
-        text.extend_from_slice(path);
-        text.push(b'\n');
-    }
-    Ok(text)
-}
-
-/// The pre-commit hook; the program's path stands in single quotes, where the shell reads nothing else.
-fn hook(program: &Path) -> Vec<u8> {
-    let quoted: Vec<u8> = program.as_os_str().as_bytes().iter().fold(Vec::new(), |mut text, byte| {
-        match byte {
-            b'\'' => text.extend(b"'\\''"),
-            _ => text.push(*byte),
-        }
-        text
-    });
-    [b"#!/bin/sh\nexec '".as_slice(), &quoted, b"' lint --staged\n"].concat()
 }
 
 /// Brings the folder's files to `wanted`. Fails, having changed little, where something odd is in the way.

@@ -251,7 +251,8 @@ pub(super) fn changes_between(repo: &Repository, before: Oid, after: Oid) -> Res
     let tree = |id| repo.find_commit(id).and_then(|commit: git2::Commit<'_>| commit.tree());
     let diff = tree(before).and_then(|old| {
         let mut options = git2::DiffOptions::new();
-        options.include_typechange(true).include_typechange_trees(true).skip_binary_check(true);
+        // A file that became a folder is to show as gone, and what lies in the folder as new.
+        options.include_typechange(true).skip_binary_check(true);
         repo.diff_tree_to_tree(Some(&old), Some(&tree(after)?), Some(&mut options))
     });
     let diff = diff.map_err(|error| wrap(error, "cannot compare two commits"))?;
