@@ -64,7 +64,7 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     }
     line("next", next.clone());
     let json = json!({
-        "pool": pool.root(), "branch": pool.branch(), "tip": tip.to_string(), "cards": lint.cards,
+        "pool": pool.root().to_string_lossy(), "branch": pool.branch(), "tip": tip.to_string(), "cards": lint.cards,
         "lint_problems": lint.problems.len(), "steps": steps.len(), "last": steps.first(), "uncommitted": dirt,
         "failed_attempts": failed.iter().map(|(name, _)| name).collect::<Vec<_>>(), "trainer": holder, "next": next,
     });

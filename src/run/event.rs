@@ -63,7 +63,13 @@ pub struct StepReport {
     /// US dollars, where the optimizer states them.
     pub cost_usd: Option<f64>,
     /// The micro-step's folder.
+    #[serde(serialize_with = "lossy")]
     pub folder: std::path::PathBuf,
+}
+
+/// A path as text: JSON knows no other bytes.
+fn lossy<S: serde::Serializer>(path: &std::path::Path, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&path.to_string_lossy())
 }
 
 /// How a micro-step came to be done.

@@ -45,7 +45,7 @@ fn struck(scene: &Scene, aim: Aim, delay: Duration) -> bool {
         Aim::Trainer => kill(pid).ok(),
         Aim::Group => rustix::process::kill_process_group(pid, Signal::KILL).ok(),
         Aim::Tree => {
-            below(pid).into_iter().for_each(|pid| drop(kill(pid)));
+            below(pid).into_iter().for_each(|pid| kill(pid).unwrap_or_default());
             kill(pid).ok()
         }
     };

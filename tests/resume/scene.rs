@@ -8,7 +8,7 @@ use crate::support::{Run, World};
 
 /// Who edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Who {
+pub(crate) enum Who {
     /// The built-in optimizer.
     Extractive,
     /// A program whose first attempt at g02 fails for good, and whose second needs a repair turn.
@@ -18,14 +18,14 @@ pub enum Who {
 }
 
 /// A world in which one thing is trained.
-pub struct Scene {
-    pub world: World,
+pub(crate) struct Scene {
+    pub(crate) world: World,
     who: Who,
 }
 
 /// What training left.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The pool's commits with their messages, newest first.
     history: String,
     /// The micro-steps' files.
@@ -49,7 +49,7 @@ const SAME: &[&str] = &[
 ];
 
 impl Scene {
-    pub fn new(who: Who) -> Scene {
+    pub(crate) fn new(who: Who) -> Scene {
         let world = World::in_memory();
         world.skilltrain(&["init", "pool"]).ok();
         world.batch(if who == Who::Sloppy { 2 } else { 4 });
@@ -61,7 +61,7 @@ impl Scene {
     }
 
     /// The one command that trains and resumes.
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let (optimizer, size) = match self.who {
             Who::Extractive => ("extractive", "3"),
             Who::Stubborn => ("command:./agent.sh", "2"),
@@ -83,12 +83,12 @@ impl Scene {
     }
 
     /// Runs it to its end.
-    pub fn run(&self) -> Run {
+    pub(crate) fn run(&self) -> Run {
         Run::of(self.command().output().unwrap())
     }
 
     /// What it left; asserts that nothing else is left.
-    pub fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> Outcome {
         self.world.assert_clean();
         self.assert_tidy();
         let history = self.world.git("pool", &["log", "--format=%H%n%B"]);
@@ -107,7 +107,7 @@ impl Scene {
     }
 
     /// How many calls of the optimizer have the record of their end on disk.
-    pub fn ended(&self) -> usize {
+    pub(crate) fn ended(&self) -> usize {
         let paths = paths(&self.world.path("backward"));
         paths.iter().filter(|path| path.contains("_end") && path.ends_with(".json")).count()
     }
@@ -128,7 +128,7 @@ impl Scene {
 }
 
 /// All files below a folder, relative to it, in order.
-pub fn paths(folder: &Path) -> Vec<String> {
+pub(crate) fn paths(folder: &Path) -> Vec<String> {
     let walk = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().flatten();
     walk.filter(|entry| !entry.file_type().is_dir())
         .map(|entry| entry.path().strip_prefix(folder).unwrap().to_string_lossy().into_owned())
@@ -151,7 +151,7 @@ exit 0
 
 impl Outcome {
     /// Calls of the optimizer that came to their end.
-    pub fn ended(&self) -> usize {
+    pub(crate) fn ended(&self) -> usize {
         self.ended
     }
 }

@@ -241,7 +241,7 @@ fn report(n: usize) -> String {
 }
 
 const PRELUDE: &str = r#"
-echo x >> "$ROOT/calls" 2>/dev/null
+{ echo x >> "$ROOT/calls"; } 2>/dev/null
 CALL=$(wc -l < "$ROOT/calls" 2>/dev/null | tr -d ' ')
 cat > /dev/null
 card() { mkdir -p "$(dirname "$1")"; printf -- '---\ndescription: Use when %s. Not for letters.\n---\n\n## Rules\n- %s\n' "$2" "$2" > "$1"; }
