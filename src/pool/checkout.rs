@@ -3,18 +3,19 @@
 //! Objects are borrowed from the pool (`alternates`), nothing can be pushed back. Its `.git` is made anew for every
 //! attempt; its files are only brought up to date, so that the next micro-step costs what changed.
 
+mod settings;
+
 use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use git2::{Oid, Repository};
+use git2::{Oid, Repository, RepositoryInitOptions};
 
-use super::checkout_git::object_folders;
 use super::commit::Author;
 use super::folder::{self, StatCache, Stats};
 use super::repo::{Changes, Files, PLAIN, Pool, changes_between, wrap};
-use super::worktree::remove_if_empty;
+use super::worktree::{index_entry, remove_if_empty};
 use crate::ground::crash;
 use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
@@ -22,10 +23,10 @@ use crate::ground::files;
 /// A private checkout of one commit of the pool.
 #[derive(Debug)]
 pub struct Checkout {
-    pub(super) folder: PathBuf,
-    pub(super) before: Oid,
-    pub(super) objects: Vec<PathBuf>,
-    pub(super) program: PathBuf,
+    folder: PathBuf,
+    before: Oid,
+    objects: Vec<PathBuf>,
+    program: PathBuf,
 }
 
 /// Where the checkout's history stands after the optimizer is gone.
@@ -76,7 +77,7 @@ impl Checkout {
     }
 
     fn at(pool: &Pool, folder: &Path, before: Oid, program: &Path) -> Checkout {
-        let objects = object_folders(&pool.git_dir().join("objects"));
+        let objects = settings::object_folders(&pool.git_dir().join("objects"));
         Checkout { folder: folder.to_owned(), before, objects, program: program.to_owned() }
     }
 
@@ -156,7 +157,7 @@ impl Checkout {
             return Head::Broken(format!("its .git holds {}, which is no plain file", path.display()));
         }
         // Its settings decide what is read: an include can be a pipe, the work tree or the objects another's.
-        if let Err(error) = self.write_settings(&git) {
+        if let Err(error) = settings::write(&git, &self.objects, &self.program) {
             return Head::Broken(error.to_string());
         }
         let flags = git2::RepositoryOpenFlags::NO_SEARCH;
@@ -181,6 +182,34 @@ impl Checkout {
             _ => Head::Unrelated,
         }
     }
+
+    /// A new `.git`: the pool's branch at `before`, its objects borrowed, our hook, no setting of the user's.
+    /// `stats` are the files' own, so that git need not read them to find them unchanged.
+    fn make_repository(&self, pool: &Pool, wanted: &Files, stats: &Stats) -> Result<()> {
+        let fail = |error| wrap(error, "cannot make the checkout's repository");
+        let git = self.folder.join(".git");
+        files::remove_dir(&git)?;
+        let mut options = RepositoryInitOptions::new();
+        let branch = pool.branch().strip_prefix("refs/heads/").unwrap_or(pool.branch());
+        options.no_reinit(true).external_template(false).initial_head(branch);
+        Repository::init_opts(&self.folder, &options).map_err(fail)?;
+        settings::write(&git, &self.objects, &self.program)?;
+        if let Some(shallow) = files::read_if_there(&pool.git_dir().join("shallow"))? {
+            plain_write(&git.join("shallow"), &shallow)?;
+        }
+        crash::point("checkout-git");
+        let repo = Repository::open(&self.folder).map_err(fail)?;
+        repo.reference(pool.branch(), self.before, true, "checkout").map_err(fail)?;
+        fill_index(&repo, wanted, stats).map_err(fail)
+    }
+}
+
+fn fill_index(repo: &Repository, wanted: &Files, stats: &Stats) -> Result<(), git2::Error> {
+    let mut index = repo.index()?;
+    for (path, entry) in wanted {
+        index.add(&index_entry(path, *entry, stats.get(path)))?;
+    }
+    index.write()
 }
 
 /// Brings the folder's files to `wanted` and gives their stats. Fails, having changed little, where something odd is in the way.

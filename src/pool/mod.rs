@@ -2,7 +2,6 @@
 
 pub mod card;
 pub mod checkout;
-mod checkout_git;
 pub mod commit;
 pub mod disk_lint;
 pub mod folder;
