@@ -54,12 +54,13 @@ impl Record {
 impl Pool {
     /// The branch's commits, newest first, at most `limit`. What each changed is left out unless asked for.
     pub fn history(&self, limit: usize, with_changes: bool) -> Result<Vec<Record>> {
-        self.walk()?.take(limit).map(|id| self.record(id, with_changes)).collect()
+        self.walk(true)?.take(limit).map(|id| self.record(id, with_changes)).collect()
     }
 
-    /// The commit that this step made, when the branch's history has one with this label and this evidence.
+    /// The commit that this step made, when the branch's history has one with this label and this evidence, brought in
+    /// by a merge too.
     pub fn step_commit(&self, label: &str, evidence: &str) -> Result<Option<Oid>> {
-        for id in self.walk()? {
+        for id in self.walk(false)? {
             let record = self.record(id, false)?;
             if record.trailer(trailer::STEP) == Some(label) && record.trailer(trailer::EVIDENCE) == Some(evidence) {
                 return Ok(Some(id));
@@ -114,11 +115,13 @@ impl Pool {
             .collect())
     }
 
-    fn walk(&self) -> Result<impl Iterator<Item = Oid>> {
+    fn walk(&self, first_parents: bool) -> Result<impl Iterator<Item = Oid>> {
         let fail = |error| wrap(error, "cannot walk the pool's history");
         let mut walk = self.repo.revwalk().map_err(fail)?;
         walk.push(self.tip()?).map_err(fail)?;
-        walk.simplify_first_parent().map_err(fail)?;
+        if first_parents {
+            walk.simplify_first_parent().map_err(fail)?;
+        }
         walk.set_sorting(Sort::TOPOLOGICAL).map_err(fail)?;
         Ok(walk.flatten())
     }

@@ -13,7 +13,7 @@ use git2::{
 };
 
 use super::leftovers::locked;
-use crate::ground::error::{Error, Kind, Result};
+use crate::ground::error::{Error, FULL, Kind, Result};
 use crate::ground::files;
 
 /// A file in a tree: its content's id and its git mode (0o100644 is the only one that a card may have).
@@ -169,11 +169,22 @@ pub(super) fn open_own(root: &Path) -> Result<Repository> {
     if repo.is_worktree() {
         return Err(refuse("is a linked work tree of another repository").hint("name the main work tree, or a clone"));
     }
+    if lies_around(repo.path(), root) {
+        return Err(refuse("uses the .git of the repository around it")
+            .hint("give it a repository of its own; an enclosing one is never used"));
+    }
     let workdir = repo.workdir().and_then(|folder| folder.canonicalize().ok());
     if workdir.as_deref() != Some(root) {
         return Err(refuse("is not the root of its own repository"));
     }
     Ok(repo)
+}
+
+/// Whether a git directory is the one of a folder that encloses `root`: reached by a link, or by a `.git` file.
+fn lies_around(git_dir: &Path, root: &Path) -> bool {
+    let real = git_dir.canonicalize();
+    let home = real.as_deref().ok().and_then(Path::parent);
+    home.is_some_and(|home| home != root && root.starts_with(home))
 }
 
 fn open_error(error: git2::Error, root: &Path) -> Error {
@@ -279,6 +290,15 @@ pub(super) fn changes_between(repo: &Repository, before: Oid, after: Oid) -> Res
 /// A git2 error as ours. "Locked" and "modified" both mean that someone else was faster.
 pub(super) fn wrap(error: git2::Error, what: &str) -> Error {
     let ours = Error::failed(error.message()).context(what);
+    // libgit2 passes on the system's words only.
+    let says = |words: &str| error.message().contains(words);
+    if ["No space left", "File too large", "quota exceeded"].into_iter().any(says) {
+        return ours.hint(FULL);
+    }
+    if ["Permission denied", "Read-only file system"].into_iter().any(says) {
+        return ours
+            .hint("check the permissions of the pool's .git, then run the same command again; nothing was lost");
+    }
     match error.code() {
         ErrorCode::Locked => {
             ours.hint("another git command holds a lock in the pool; if none runs, remove the lock file")

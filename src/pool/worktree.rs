@@ -28,12 +28,13 @@ impl Pool {
         let mut lines: Vec<String> = here.odd.iter().map(|path| format!("odd      {path}")).collect();
         for (path, entry) in &here.files {
             match files.get(path) {
-                None => lines.push(format!("new      {path}")),
+                None => lines.push(format!("new      {}", outermost(path))),
                 Some(known) if known.id != entry.id => lines.push(format!("changed  {path}")),
                 Some(known) if known.mode != entry.mode => lines.push(format!("mode     {path}")),
                 Some(_) => {}
             }
         }
+        lines.dedup();
         lines
             .extend(files.keys().filter(|path| !here.files.contains_key(*path)).map(|path| format!("deleted  {path}")));
         if lines.is_empty() {
@@ -196,6 +197,11 @@ impl Pool {
     fn move_file(&self) -> PathBuf {
         self.own("move.json")
     }
+}
+
+/// A path to show; of a repository inside the pool only its `.git`, not the hundred files of that.
+fn outermost(path: &str) -> &str {
+    path.find("/.git/").map_or(path, |at| &path[..at + "/.git/".len()])
 }
 
 /// The first part of `path` below `root` that is a link.

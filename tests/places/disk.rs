@@ -101,7 +101,7 @@ fn folders_that_cannot_be_written() {
     if !root() {
         return;
     }
-    for place in ["out", "pool/.git", "pool/.git/objects", "pool/.git/refs/heads", "pool/00_general_rules", "pool"] {
+    for place in ["out", "pool/.git", "pool/.git/objects", "pool/.git/refs/heads", "pool/00_general_rules"] {
         let world = world();
         std::fs::create_dir_all(world.path("out")).unwrap();
         std::fs::create_dir_all(world.path("pool/00_general_rules")).unwrap();

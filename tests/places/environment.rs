@@ -80,14 +80,18 @@ fn the_users_configuration_changes_nothing() {
     hostile.write("home/.gitconfig", &config);
     // The system's own configuration is as good a place for it.
     hostile.unset("GIT_CONFIG_NOSYSTEM");
-    both_train(&hostile);
+    hostile.backward("command:./agent.sh", &["--label", "agent", "--out", "out-agent"]).ok();
+    hostile.backward("extractive", &["--label", "own", "--out", "out-own"]).ok();
+    hostile.skilltrain(&["init", "second"]).ok();
+    // What is there now is looked at with eyes of our own: the user's git would see filters everywhere.
+    hostile.set("HOME", hostile.path("another-home").display().to_string());
+    hostile.assert_clean();
     assert_eq!(hostile.tip(), plain.tip(), "the same evidence makes the same commits");
     for out in ["out-agent", "out-own"] {
         let patch = format!("{out}/g01/memory.patch");
         assert_eq!(hostile.read(&patch), plain.read(&patch));
-        assert!(hostile.read(&patch).contains("\n+++ b/"), "{}", hostile.read(&patch));
     }
-    hostile.skilltrain(&["init", "second"]).ok();
+    assert!(hostile.read("out-agent/g01/memory.patch").contains("\n+++ b/"));
     assert_eq!(hostile.git("second", &["symbolic-ref", "HEAD"]), "refs/heads/main");
     assert!(!hostile.path("second/.git/hooks/pre-commit").exists());
     assert!(

@@ -17,7 +17,7 @@ use support::World;
 
 /// A program that edits with the tools of an agent: git in the checkout.
 pub(crate) const EDITS: &str = r#"
-card 00_general_rules/one.md "a question is asked"
+card 00_general_rules/one.md "a question is asked by $(basename "$(dirname "$(dirname "$PWD")")" | tr -cd a-z)"
 git status --porcelain > /dev/null && git log --oneline > /dev/null && git diff HEAD > /dev/null && commit
 "#;
 
@@ -46,7 +46,8 @@ pub(crate) fn bytes(folder: &std::path::Path) -> std::collections::BTreeMap<Stri
     let entries = walk.filter(|entry| !entry.file_type().is_dir()).map(|entry| {
         let bytes = match std::fs::read_link(entry.path()) {
             Ok(target) => target.to_string_lossy().into_owned().into_bytes(),
-            Err(_) => std::fs::read(entry.path()).unwrap_or_default(),
+            Err(_) if entry.file_type().is_file() => std::fs::read(entry.path()).unwrap_or_default(),
+            Err(_) => Vec::new(),
         };
         (entry.path().strip_prefix(folder).unwrap().to_string_lossy().into_owned(), bytes)
     });
