@@ -50,7 +50,7 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     };
     line("pool", pool.root().display().to_string());
     line("branch", format!("{} at {}", pool.branch().trim_start_matches("refs/heads/"), &tip.to_string()[..9]));
-    line("cards", format!("{}, {} lint problems", lint.cards, lint.problems.len()));
+    line("cards", format!("{}, lint problems: {}", lint.cards, lint.problems.len()));
     let last =
         steps.first().map_or("none yet".into(), |record| format!("{} ({})", record.subject, &record.commit[..9]));
     line("steps", format!("{}; last: {last}", steps.len()));
