@@ -1,6 +1,8 @@
 //! The stages of a step: each takes what it needs and gives a result; none moves a branch or writes a run.
 
 pub mod aggregate;
+pub mod calibrate;
+pub mod gate;
 pub mod guard;
 pub mod overlap;
 pub mod reduce;
