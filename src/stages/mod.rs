@@ -4,6 +4,8 @@ pub mod aggregate;
 pub mod calibrate;
 pub mod gate;
 pub mod guard;
+pub mod leak;
+pub mod loss;
 pub mod overlap;
 pub mod reduce;
 pub(crate) mod runs;
