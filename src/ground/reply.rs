@@ -36,7 +36,8 @@ impl fmt::Display for Fault {
 /// When there is none, or when something that was meant as one comes after it and is cut off or broken: the reply's
 /// last word counts, not a draft.
 pub fn last_object(reply: &str) -> Result<Value, Fault> {
-    let text = spoken(reply);
+    // A line feed at the end of a text that is cut inside a string is no part of the string.
+    let text = spoken(reply).trim_end();
     let mut last = Err(Fault::None);
     let (mut at, mut tries) = (0, 0);
     while let Some(offset) = text[at..].find(['{', '[']) {
@@ -140,6 +141,7 @@ mod tests {
             r#"{"edits": []} and now the final one: {"edits": [{"op": "add"}"#,
             r#"[{"op": "add"}, {"#,
             "{",
+            "{\"edits\": [{\"op\": \"app\n",
         ] {
             assert_eq!(last_object(row), Err(Fault::CutOff), "{row}");
         }

@@ -154,7 +154,7 @@ mod tests {
         let found = calibrate(&rows, 1, level).unwrap();
         let mut accepted = 0;
         for _ in 0..4_000 {
-            let mean = |pass: &mut dyn FnMut(&f64) -> f64| rates.iter().map(|rate| pass(rate)).sum::<f64>();
+            let mean = |pass: &mut dyn FnMut(&f64) -> f64| rates.iter().map(pass).sum::<f64>();
             let current = mean(&mut pass);
             accepted += usize::from(mean(&mut pass) > current);
         }
