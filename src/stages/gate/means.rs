@@ -8,10 +8,9 @@ use crate::score::STEPS;
 pub(super) fn judge(pairs: &[Pair], metric: Metric, regressions: Option<usize>) -> Option<Judged> {
     let ranges = || pairs.iter().map(|pair| (pair, pair.range(metric)));
     let (low, high) = ranges().fold((0, 0), |(low, high), (_, range)| (low + range.0, high + range.1));
+    // Who got worse for certain, and who still may.
     let worse = |critical: bool, certain: bool| {
-        let got_worse = move |range: (i64, i64)| {
-            if certain { range.1 < 0 || (range.0 < 0 && range.0 == range.1) } else { range.0 < 0 }
-        };
+        let got_worse = move |range: (i64, i64)| if certain { range.1 < 0 } else { range.0 < 0 };
         ranges().filter(|(pair, range)| pair.critical == critical && got_worse(*range)).count()
     };
     if let Some(most) = regressions {

@@ -41,17 +41,16 @@ fn step(draw: Draw, tasks: usize, level: f64, random: &mut Random) -> bool {
 }
 
 /// The share of runs with at least one acceptance in its steps, looked at after every task.
-fn false_acceptance(draw: Draw, tasks: usize, seed: u64) -> f64 {
-    let spending = Spending { alpha: ALPHA, plans: vec![STEPS] };
+fn false_acceptance(draw: Draw, tasks: usize, level: f64, seed: u64) -> f64 {
     let mut random = Random::new(seed);
-    let level = spending.level(&[]);
     let mut run = || (0..STEPS).any(|_| step(draw, tasks, level, &mut random));
     (0..RUNS).filter(|_| run()).count() as f64 / RUNS as f64
 }
 
 fn check(nulls: &[(&str, Draw)], tasks: usize, seed: u64) {
+    let level = Spending { alpha: ALPHA, plans: vec![STEPS] }.level(&[]);
     for (name, draw) in nulls {
-        let share = false_acceptance(*draw, tasks, seed);
+        let share = false_acceptance(*draw, tasks, level, seed);
         println!("{tasks:4} tasks, {STEPS} steps, {name:28} {:.2} %", share * 100.0);
         assert!(share < ALPHA, "{tasks} {name}: {share}");
     }
@@ -67,6 +66,14 @@ fn a_worthless_edit_is_accepted_in_fewer_than_one_run_of_twenty() {
 #[test]
 fn a_worthless_edit_is_accepted_in_fewer_than_one_run_of_twenty_on_many_tasks() {
     check(&NULLS[..5], 100, 3);
+}
+
+/// The simulation can fail: with the whole budget for each step the promise does not hold.
+#[test]
+fn a_budget_that_is_not_spent_over_the_steps_would_be_found_out() {
+    let share = false_acceptance(NULLS[0].1, 40, ALPHA, 7);
+    println!("  40 tasks, the whole budget in each step: {:.2} %", share * 100.0);
+    assert!(share > 5.0 * ALPHA, "{share}");
 }
 
 /// A candidate that helps some tasks and harms others by as much, on the same tasks in every step, each step in an order
