@@ -1,4 +1,8 @@
 //! The sequential policy: a paired test by betting, valid whenever it is looked at.
+//!
+//! Both sides of a pair must come from the same step: a task that the edit cannot reach shares one rollout and differs by 0,
+//! any other is measured anew under both pools. A current score kept from an earlier step was lucky or unlucky once for all
+//! the steps after it, and what bets on it bets on that luck.
 
 use super::{Judged, Metric, Pair, Verdict, Wealth};
 use crate::score::STEPS;
