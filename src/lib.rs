@@ -10,6 +10,7 @@ pub mod train;
 pub mod stages;
 
 pub mod agent;
+pub mod evaluator;
 pub mod optimizer;
 
 pub mod pool;
@@ -17,6 +18,9 @@ pub mod report;
 pub mod run;
 
 pub mod batch;
+pub mod edit;
+pub mod score;
+pub mod task;
 pub mod trajectory;
 
 pub mod ground;
