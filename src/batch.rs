@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::ground::error::{Context as _, Error, Result};
-use crate::ground::files;
+use crate::ground::error::{Context as _, Error, Kind, Result};
+use crate::ground::{files, text};
+
+/// Characters that a work's name may have: it stands in commits and messages.
+const LONGEST_NAME: usize = 200;
 
 /// One work's evidence.
 #[derive(Debug, Clone)]
@@ -82,10 +85,12 @@ impl Batch {
     /// Reads and checks a batch file. Every fault is kind `Usage` and names the file, the index and the key.
     pub fn load(path: &Path) -> Result<Batch> {
         let path = files::canonical(path).context("cannot read the batch")?;
-        let text = files::read_text(&path)?;
+        let text = files::read_text(&path).map_err(|error| error.with_kind(Kind::Usage))?;
         let fault = |message: String| Error::usage(format!("{}: {message}", path.display()));
         let value: Value = serde_json::from_str(&text).map_err(|error| {
-            fault(format!("not JSON: {error}"))
+            let bom =
+                if text.starts_with('\u{feff}') { " (it begins with a byte order mark: save it without)" } else { "" };
+            fault(format!("not JSON: {error}{bom}"))
                 .hint("a batch is a JSON list of samples; see `skilltrain backward --help`")
         })?;
         let Value::Array(items) = value else {
@@ -118,9 +123,9 @@ fn sample(item: Value, folder: &Path) -> Result<Sample, String> {
     let Value::Object(raw) = item else {
         return Err("not an object".into());
     };
-    let work = text(&raw, "work")?.to_owned();
-    if work.chars().any(char::is_control) {
-        return Err("key `work`: a name is one line of plain text".into());
+    let work = words(&raw, "work")?.to_owned();
+    if work.chars().any(text::steers) || work.chars().count() > LONGEST_NAME {
+        return Err(format!("key `work`: a name is one line of plain text, of at most {LONGEST_NAME} characters"));
     }
     let (first, last) = (number(&raw, "first")?, number(&raw, "last")?);
     if first > last {
@@ -137,23 +142,27 @@ fn sample(item: Value, folder: &Path) -> Result<Sample, String> {
     })
 }
 
-fn text<'a>(raw: &'a Map<String, Value>, key: &str) -> Result<&'a str, String> {
+fn words<'a>(raw: &'a Map<String, Value>, key: &str) -> Result<&'a str, String> {
     match raw.get(key) {
         None => Err(format!("key `{key}` is missing")),
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
-        Some(other) => Err(format!("key `{key}`: a non-empty string is wanted, not {other}")),
+        Some(other) => {
+            Err(format!("key `{key}`: a non-empty string is wanted, not {}", text::clip(&other.to_string(), 200)))
+        }
     }
 }
 
 fn number(raw: &Map<String, Value>, key: &str) -> Result<u64, String> {
     match raw.get(key) {
         None => Err(format!("key `{key}` is missing")),
-        Some(value) => value.as_u64().ok_or_else(|| format!("key `{key}`: a whole number is wanted, not {value}")),
+        Some(value) => value.as_u64().ok_or_else(|| {
+            format!("key `{key}`: a whole number is wanted, not {}", text::clip(&value.to_string(), 200))
+        }),
     }
 }
 
 fn file(raw: &Map<String, Value>, key: &str, folder: &Path) -> Result<PathBuf, String> {
-    let path = folder.join(text(raw, key)?);
+    let path = folder.join(words(raw, key)?);
     match std::fs::metadata(&path) {
         Ok(data) if data.is_file() => Ok(path),
         Ok(_) => Err(format!("key `{key}`: {} is not a file", path.display())),

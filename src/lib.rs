@@ -10,6 +10,7 @@ pub mod train;
 pub mod stages;
 
 pub mod agent;
+pub mod evaluator;
 pub mod llm;
 pub mod optimizer;
 
@@ -18,6 +19,9 @@ pub mod report;
 pub mod run;
 
 pub mod batch;
+pub mod edit;
+pub mod score;
+pub mod task;
 pub mod trajectory;
 
 pub mod ground;

@@ -6,6 +6,7 @@
 mod claude;
 mod codex;
 mod command;
+mod command_line;
 mod commands;
 mod credentials;
 mod gather;
@@ -28,6 +29,7 @@ use crate::ground::error::{Error, Result};
 use crate::ground::process::Finished;
 use crate::trajectory::{Event, Usage};
 
+pub use command_line::CommandLine;
 pub use credentials::Credentials;
 pub use health::{Health, health};
 pub use outcome::Outcome;

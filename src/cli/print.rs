@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use crate::commands::Answer;
 use crate::ground::error::{Error, Kind};
+use crate::ground::text::printable;
 
 /// Prints a command's answer and gives its exit code.
 pub(super) fn answer(answer: &Answer, json: bool) -> ExitCode {
-    let text = if json { format!("{:#}\n", answer.json) } else { answer.text.clone() };
+    let text = if json { format!("{:#}\n", answer.json) } else { printable(&answer.text).into_owned() };
     match put(&mut io::stdout().lock(), &text) {
         Ok(()) => ExitCode::from(answer.exit),
         Err(failed) => {
@@ -25,7 +26,7 @@ pub(super) fn error(error: &Error, json: bool) -> ExitCode {
     for hint in error.hints() {
         text.push_str(&format!("hint: {hint}\n"));
     }
-    put(&mut io::stderr().lock(), &text).ok();
+    put(&mut io::stderr().lock(), &printable(&text)).ok();
     let code = error.kind().exit_code();
     if json {
         let value = serde_json::json!({ "error": error.to_string(), "hints": error.hints(), "exit": code });

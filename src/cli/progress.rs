@@ -1,4 +1,5 @@
-//! Progress for people, on standard error: a spinner on a terminal, plain lines elsewhere.
+//! Progress for people, on standard error: a spinner on a terminal, plain lines elsewhere. What others wrote is shown,
+//! never obeyed.
 
 use std::collections::HashMap;
 use std::io::{IsTerminal as _, Write as _};
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use crate::ground::text::printable;
 use crate::run::event::{Event, StepReport, StepState, spent};
 
 /// A reader of events.
@@ -79,7 +81,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} · {elapsed} {wide_msg}") {
             bar.set_style(style);
         }
-        bar.set_prefix(text.to_owned());
+        bar.set_prefix(printable(text).into_owned());
         bar.enable_steady_tick(Duration::from_millis(120));
         let mut running = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(old) = running.insert(label.to_owned(), bar) {
@@ -94,7 +96,7 @@ impl Progress {
         }
         let running = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(bar) = running.get(label) {
-            bar.set_message(format!("· {text}{tokens}"));
+            bar.set_message(printable(&format!("· {text}{tokens}")).into_owned());
         }
     }
 
@@ -105,7 +107,7 @@ impl Progress {
 
     fn say(&self, text: &str) {
         // Talk is worth nothing when nobody can hear it; the work goes on.
-        self.bars.suspend(|| writeln!(std::io::stderr().lock(), "{text}").ok());
+        self.bars.suspend(|| writeln!(std::io::stderr().lock(), "{}", printable(text)).ok());
     }
 }
 

@@ -93,7 +93,7 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     }
     let reports = backward::backward(&options, optimizer.as_ref(), call.env, call.cancel, &prompts, call.observer)?;
     let pool = files::canonical(&options.pool)?;
-    let json = json!({ "pool": &pool, "out": &options.out, "label": &options.label, "steps": &reports });
+    let json = json!({ "pool": pool.to_string_lossy(), "out": options.out.to_string_lossy(), "label": &options.label, "steps": &reports });
     Ok(Answer::new(steps::summary(&reports, &pool), json))
 }
 

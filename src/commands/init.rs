@@ -48,5 +48,5 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
         &tip[..9],
         args.folder.display()
     );
-    Ok(Answer::new(text, json!({ "pool": pool.root(), "commit": tip })))
+    Ok(Answer::new(text, json!({ "pool": pool.root().to_string_lossy(), "commit": tip })))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::ground::env::Env;
-use crate::ground::error::{Error, Result};
+use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
 use crate::pool::commit::{Author, commit_time};
 use crate::pool::init;
@@ -31,7 +31,15 @@ impl PoolArg {
         let batch = files::canonical(batch)?;
         let place = self.find(Some(&batch))?;
         if let Some(run) = run_of(&batch).filter(|run| run.join(MEMORY) == place && !place.exists()) {
-            plant(&run.join(SEED), &place, env)?;
+            let seed = run.join(SEED);
+            let lock = std::fs::File::open(&seed).at("open", &seed)?;
+            lock.lock().at("lock", &seed)?;
+            if place.exists() {
+                return Ok(place);
+            }
+            // Another call was killed while it made the pool.
+            files::sweep_named(run, init::DRAFT)?;
+            plant(&seed, &place, env)?;
             let text = format!("made the pool {} from {}", place.display(), run.join(SEED).display());
             observer(&Event::Note { text });
         }

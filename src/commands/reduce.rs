@@ -54,5 +54,5 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let turn = seams.with_host("reduce", |host| reduce::reduce(optimizer.as_ref(), &group, retries, host))?;
     files::write(&out, &turn.report)?;
     let text = format!("{} ({} works)\n", out.display(), evidence.len());
-    Ok(Answer::new(text, json!({ "report": out, "works": evidence.len(), "usage": turn.usage })))
+    Ok(Answer::new(text, json!({ "report": out.to_string_lossy(), "works": evidence.len(), "usage": turn.usage })))
 }

@@ -28,7 +28,8 @@ pub struct Args {
 pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let pool = Pool::open(&args.pool.find_here()?)?;
     let tip = pool.tip()?;
-    let dirt = pool.dirt(&pool.files(tip)?, &mut StatCache::default())?;
+    let files = pool.files(tip)?;
+    let dirt = pool.dirt(&files, &mut StatCache::default())?;
     let holder = lock::holder(pool.git_dir());
     let profile = super::locate::profile_on_disk(pool.root(), call.env)?;
     let lint = disk_lint::lint(pool.root(), &profile)?;
@@ -49,7 +50,7 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     };
     line("pool", pool.root().display().to_string());
     line("branch", format!("{} at {}", pool.branch().trim_start_matches("refs/heads/"), &tip.to_string()[..9]));
-    line("cards", format!("{}, {} lint problems", lint.cards, lint.problems.len()));
+    line("cards", format!("{}, lint problems: {}", lint.cards, lint.problems.len()));
     let last =
         steps.first().map_or("none yet".into(), |record| format!("{} ({})", record.subject, &record.commit[..9]));
     line("steps", format!("{}; last: {last}", steps.len()));
@@ -63,7 +64,7 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     }
     line("next", next.clone());
     let json = json!({
-        "pool": pool.root(), "branch": pool.branch(), "tip": tip.to_string(), "cards": lint.cards,
+        "pool": pool.root().to_string_lossy(), "branch": pool.branch(), "tip": tip.to_string(), "cards": lint.cards,
         "lint_problems": lint.problems.len(), "steps": steps.len(), "last": steps.first(), "uncommitted": dirt,
         "failed_attempts": failed.iter().map(|(name, _)| name).collect::<Vec<_>>(), "trainer": holder, "next": next,
     });

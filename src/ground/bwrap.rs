@@ -14,7 +14,7 @@ use super::env::Env;
 use super::process::Job;
 
 /// Folders whose content is hidden, of which a needed top-level entry comes back whole.
-const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 /// Folders whose content is hidden, of which only exactly what is needed comes back.
 const RUNTIME: [&str; 2] = ["/run", "/var/run"];
 /// What name look-up and some distributions' programs need of them.

@@ -29,6 +29,10 @@ impl Kind {
     }
 }
 
+/// What to do about a full disk.
+pub const FULL: &str =
+    "the disk or a quota is full: free some space, then run the same command again; nothing was lost";
+
 /// A failure with its kind, its causes and its hints.
 #[derive(Debug)]
 pub struct Error {
@@ -130,9 +134,9 @@ impl<T> AtPath<T> for std::io::Result<T> {
         self.map_err(|io| {
             let error = Error::failed(&io).context(format!("cannot {doing} {}", path.display()));
             match io.kind() {
-                std::io::ErrorKind::StorageFull => {
-                    error.hint("the disk is full: free some space, then run the same command again; nothing was lost")
-                }
+                std::io::ErrorKind::StorageFull
+                | std::io::ErrorKind::QuotaExceeded
+                | std::io::ErrorKind::FileTooLarge => error.hint(FULL),
                 std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
                     error.hint("check the permissions of that folder, or choose another one with --out")
                 }

@@ -6,7 +6,11 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::crash;
 use super::error::{AtPath as _, Error, Result};
+
+/// How the temporary files begin that a killed write may leave.
+const TEMPORARY: &str = ".tmp-";
 
 /// Reads a whole file.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
@@ -39,15 +43,61 @@ pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
 pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     let folder = parent(path)?;
     create_dir(folder)?;
+    let file = temporary(folder, bytes.as_ref(), path)?;
+    crash::point("file-written");
+    file.persist(path).map_err(|error| error.error).at("write", path)?;
+    crash::point("file-placed");
+    sync_dir(folder)
+}
+
+/// As `write`, but the temporary file lies in `drafts`: for a folder of the user's, where a killed write must leave
+/// nothing. Where `drafts` is on another file system it lies beside its place after all.
+pub fn write_by_way_of(drafts: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = parent(path)?;
+    create_dir(folder)?;
+    let file = temporary(drafts, bytes, path)?;
+    crash::point("draft-written");
+    match file.persist(path) {
+        Err(error) if error.error.kind() == std::io::ErrorKind::CrossesDevices => return write(path, bytes),
+        persisted => persisted.map_err(|error| error.error).at("write", path)?,
+    };
+    crash::point("draft-placed");
+    sync_dir(folder)
+}
+
+/// A temporary file with these bytes, flushed, removed unless it is persisted; `path` is its place to be.
+fn temporary(folder: &Path, bytes: &[u8], path: &Path) -> Result<tempfile::NamedTempFile> {
     let mut file = tempfile::Builder::new()
-        .prefix(".tmp-")
+        .prefix(TEMPORARY)
         .permissions(permissions(0o644))
         .tempfile_in(folder)
         .at("create a file in", folder)?;
-    file.write_all(bytes.as_ref()).at("write", path)?;
+    file.write_all(bytes).at("write", path)?;
     file.as_file().sync_data().at("flush", path)?;
-    file.persist(path).map_err(|error| error.error).at("write", path)?;
-    sync_dir(folder)
+    Ok(file)
+}
+
+/// Removes the temporary files and folders that killed writes left in a folder of ours, which nobody else may be
+/// writing to now. A folder that is not there is fine.
+pub fn sweep(folder: &Path) -> Result<()> {
+    sweep_named(folder, TEMPORARY)
+}
+
+/// As `sweep`, for names that begin in a way of the caller's.
+pub fn sweep_named(folder: &Path, prefix: &str) -> Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error).at("read", folder),
+    };
+    for entry in entries {
+        let entry = entry.at("read", folder)?;
+        if entry.file_name().to_string_lossy().starts_with(prefix) {
+            let is_folder = entry.file_type().at("read", folder)?.is_dir();
+            if is_folder { remove_dir(&entry.path())? } else { remove(&entry.path())? }
+        }
+    }
+    Ok(())
 }
 
 /// Serialises a value as indented JSON with a newline at its end, and writes it whole.
@@ -63,16 +113,51 @@ pub fn create_dir(path: &Path) -> Result<()> {
     fs::create_dir_all(path).at("create the folder", path)
 }
 
-/// Removes a folder and all in it; one that is not there is fine. Links are not followed.
+/// Removes a folder and all in it, or what stands in its place; when nothing does it is fine. Links are not followed.
 pub fn remove_dir(path: &Path) -> Result<()> {
+    crash::point("removing-folder");
     match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).at("remove", path),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            remove_stubborn(path).map_err(|_| error).at("remove", path)
+        }
         _ => Ok(()),
     }
 }
 
+/// Removes a folder whose subfolders are shut, or nested deeper than a path can name or open files can follow: each
+/// subfolder is first moved to the top.
+fn remove_stubborn(root: &Path) -> std::io::Result<()> {
+    if !fs::symlink_metadata(root)?.is_dir() {
+        return fs::remove_file(root);
+    }
+    let mut folders = vec![root.to_owned()];
+    let mut moved = 0_usize;
+    while let Some(folder) = folders.pop() {
+        // Where this does not help, the next line says so.
+        fs::set_permissions(&folder, permissions(0o700)).ok();
+        for entry in fs::read_dir(&folder)?.collect::<std::io::Result<Vec<_>>>()? {
+            if !entry.file_type()?.is_dir() {
+                fs::remove_file(entry.path())?;
+            } else if folder == root {
+                folders.push(entry.path());
+            } else {
+                moved += 1;
+                let place = root.join(format!(".moved-{moved}"));
+                fs::set_permissions(entry.path(), permissions(0o700)).ok();
+                fs::rename(entry.path(), &place)?;
+                folders.push(place);
+            }
+        }
+        if folder != root {
+            fs::remove_dir(&folder)?;
+        }
+    }
+    fs::remove_dir(root)
+}
+
 /// Removes a file; one that is not there is fine.
 pub fn remove(path: &Path) -> Result<()> {
+    crash::point("removing-file");
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).at("remove", path),
         _ => Ok(()),
@@ -83,6 +168,7 @@ pub fn remove(path: &Path) -> Result<()> {
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     create_dir(parent(to)?)?;
     fs::rename(from, to).at("move", from)?;
+    crash::point("file-moved");
     sync_dir(parent(to)?)
 }
 
@@ -94,6 +180,19 @@ pub fn sync_dir(folder: &Path) -> Result<()> {
 /// The path with links resolved; kind `Usage` when nothing is there.
 pub fn canonical(path: &Path) -> Result<PathBuf> {
     fs::canonicalize(path).at("find", path).map_err(|error| error.with_kind(super::error::Kind::Usage))
+}
+
+/// The path with links resolved as far as it exists, for one that is yet to be made.
+pub fn resolved(path: &Path) -> Result<PathBuf> {
+    let path = std::path::absolute(path).at("find", path)?;
+    let mut place = path.as_path();
+    loop {
+        match (fs::canonicalize(place), place.parent()) {
+            (Ok(real), _) => return Ok(path.strip_prefix(place).map_or(real.clone(), |rest| real.join(rest))),
+            (Err(_), Some(parent)) => place = parent,
+            (Err(error), None) => return Err(error).at("find", &path),
+        }
+    }
 }
 
 fn parent(path: &Path) -> Result<&Path> {
@@ -123,6 +222,29 @@ mod tests {
         let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
         assert_eq!(mode & 0o777, 0o644);
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn folders_of_any_depth_and_shut_ones_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        // Deeper than the files that a process may have open; built from the inside out, as a path could not name it.
+        let (inner, outer) = (folder.path().join("inner"), folder.path().join("outer"));
+        write(&inner.join("x"), "x").unwrap();
+        for _ in 0..2_000 {
+            create_dir(&outer).unwrap();
+            fs::rename(&inner, outer.join("deep")).unwrap();
+            fs::rename(&outer, &inner).unwrap();
+        }
+        create_dir(&root.join("shut/in")).unwrap();
+        fs::rename(&inner, root.join("inner")).unwrap();
+        fs::set_permissions(root.join("shut"), permissions(0)).unwrap();
+        remove_dir(&root).unwrap();
+        assert!(!root.exists());
+        remove_dir(&root).unwrap();
+        write(&root, "a file in its place").unwrap();
+        remove_dir(&root).unwrap();
+        assert!(!root.exists());
     }
 
     #[test]

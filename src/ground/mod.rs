@@ -1,4 +1,4 @@
-//! The ground: errors, whole files, digests, the environment, processes, signals, prompts. Uses nothing above it.
+//! The ground: errors, whole files, digests, the environment, processes, signals, prompts, chance, JSON in replies. Uses nothing above it.
 
 pub mod crash;
 pub mod digest;
@@ -7,6 +7,8 @@ pub mod error;
 pub mod files;
 pub mod process;
 pub mod prompts;
+pub mod random;
+pub mod reply;
 pub mod sandbox;
 pub mod signals;
 pub mod supervise;

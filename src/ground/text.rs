@@ -1,4 +1,4 @@
-//! Text kept to a size, the cut said.
+//! Text kept to a size, the cut said; and kept from steering a terminal.
 
 /// A text cut to about `limit` bytes: its head and its tail stay, and what was cut is said.
 pub fn clip(text: &str, limit: usize) -> String {
@@ -16,6 +16,31 @@ pub fn first_line(text: &str, limit: usize) -> String {
     if line.chars().count() <= limit { line.to_owned() } else { line.chars().take(limit).chain(['…']).collect() }
 }
 
+/// Whether a terminal obeys this character, or shows the text around it as something else: control characters, line
+/// separators, and those that turn the direction or are not seen.
+pub fn steers(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(char, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// A text that a terminal shows and does not obey: what steers it is written out, line ends and tabs stay.
+pub fn printable(text: &str) -> std::borrow::Cow<'_, str> {
+    let bad = |c: char| steers(c) && c != '\n' && c != '\t';
+    if !text.contains(bad) {
+        return text.into();
+    }
+    let shown = text.chars().fold(String::with_capacity(text.len() + 16), |mut shown, c| {
+        if bad(c) {
+            shown.extend(c.escape_unicode())
+        } else {
+            shown.push(c)
+        }
+        shown
+    });
+    shown.into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -27,5 +52,11 @@ mod tests {
         assert!(cut.len() < 200 && cut.contains("bytes left out"), "{cut}");
         assert_eq!(clip("short", 100), "short");
         assert_eq!(first_line("\n  ab cd\nx", 3), "ab …");
+    }
+
+    #[test]
+    fn what_steers_a_terminal_is_written_out() {
+        assert_eq!(printable("a\u{1b}[2J\tb\r\nc\u{202e}é🙂"), "a\\u{1b}[2J\tb\\u{d}\nc\\u{202e}é🙂");
+        assert!(matches!(printable("plain\n"), std::borrow::Cow::Borrowed(_)));
     }
 }

@@ -37,7 +37,7 @@ pub use client::{Asked, Client, Shared};
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use failure::{Failure, Why};
 pub use http::{Http, Retry, Settings};
-pub use json::{last_object, read};
+pub use json::read;
 pub use key::Key;
 pub use ledger::{Account, Ledger, Line, Role, Sums};
 pub use limit::{Limiter, Pass, Rates};

@@ -70,7 +70,7 @@ impl Optimizer for AgentOptimizer {
         };
         let mut readable: Vec<PathBuf> =
             task.samples.iter().flat_map(|sample| sample.files().map(Path::to_owned)).collect();
-        readable.push(task.checkout.borrowed_objects().to_owned());
+        readable.extend(task.checkout.borrowed_objects().iter().cloned());
         let turn = turn(&task.desk, task.checkout.folder(), readable, session.cloned());
         self.run(turn, &task.desk, &text, host)
     }

@@ -3,6 +3,8 @@
 //! Objects are borrowed from the pool (`alternates`), nothing can be pushed back. Its `.git` is made anew for every
 //! attempt; its files are only brought up to date, so that the next micro-step costs what changed.
 
+mod settings;
+
 use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,9 +13,10 @@ use std::path::{Path, PathBuf};
 use git2::{Oid, Repository, RepositoryInitOptions};
 
 use super::commit::Author;
-use super::folder::{self, StatCache};
+use super::folder::{self, StatCache, Stats};
 use super::repo::{Changes, Files, PLAIN, Pool, changes_between, wrap};
 use super::worktree::{index_entry, remove_if_empty};
+use crate::ground::crash;
 use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
 
@@ -22,7 +25,8 @@ use crate::ground::files;
 pub struct Checkout {
     folder: PathBuf,
     before: Oid,
-    objects: PathBuf,
+    objects: Vec<PathBuf>,
+    program: PathBuf,
 }
 
 /// Where the checkout's history stands after the optimizer is gone.
@@ -54,23 +58,31 @@ impl Checkout {
     /// pre-commit hook calls.
     pub fn prepare(pool: &Pool, folder: &Path, before: Oid, program: &Path, cache: &mut StatCache) -> Result<Checkout> {
         let wanted = pool.files(before)?;
-        if refresh(pool, folder, &wanted, cache).is_err() {
-            files::remove_dir(folder)?;
-            refresh(pool, folder, &wanted, cache)?;
-        }
-        let checkout = Checkout { folder: folder.to_owned(), before, objects: pool.git_dir().join("objects") };
-        checkout.make_repository(pool, &wanted, program)?;
+        let stats = match refresh(pool, folder, &wanted, cache) {
+            Ok(stats) => stats,
+            Err(_) => {
+                files::remove_dir(folder)?;
+                refresh(pool, folder, &wanted, cache)?
+            }
+        };
+        crash::point("checkout-files");
+        let checkout = Checkout::at(pool, folder, before, program);
+        checkout.make_repository(pool, &wanted, &stats)?;
         Ok(checkout)
     }
 
-    /// The checkout that an earlier process made, as it was left; none when it is not there.
-    pub fn reopen(pool: &Pool, folder: &Path, before: Oid) -> Option<Checkout> {
-        let objects = pool.git_dir().join("objects");
-        folder.is_dir().then(|| Checkout { folder: folder.to_owned(), before, objects })
+    /// The checkout that an earlier process made, as it was left; none when it is not there, or a link is.
+    pub fn reopen(pool: &Pool, folder: &Path, before: Oid, program: &Path) -> Option<Checkout> {
+        is_folder(folder).then(|| Checkout::at(pool, folder, before, program))
     }
 
-    /// The pool's object folder, which git has to read when it works here.
-    pub fn borrowed_objects(&self) -> &Path {
+    fn at(pool: &Pool, folder: &Path, before: Oid, program: &Path) -> Checkout {
+        let objects = settings::object_folders(&pool.git_dir().join("objects"));
+        Checkout { folder: folder.to_owned(), before, objects, program: program.to_owned() }
+    }
+
+    /// The pool's object folder and those that it borrows from: git has to read them when it works here.
+    pub fn borrowed_objects(&self) -> &[PathBuf] {
         &self.objects
     }
 
@@ -85,9 +97,16 @@ impl Checkout {
     }
 
     /// Reads what was done here. Only call this once no process of the optimizer is left.
+    ///
+    /// The hook and the settings of its repository are as we made them again afterwards.
     pub fn edited(&self, pool: &Pool, cache: &mut StatCache) -> Result<Edited> {
+        if !is_folder(&self.folder) {
+            let head = Head::Broken("the checkout is gone, or is no folder any more".into());
+            return Ok(Edited { head, changes: Changes::new(), odd: Vec::new() });
+        }
         let here = folder::read(&self.folder, cache)?;
-        let changes = difference(&pool.files(self.before)?, &here.files);
+        let base = pool.files(self.before)?;
+        let changes = difference(&base, &here.files);
         Ok(Edited { head: self.head(), changes, odd: here.odd })
     }
 
@@ -117,13 +136,29 @@ impl Checkout {
         repo.commit(Some("HEAD"), &who, &who, message, &tree, &[&parent]).map_err(fail)
     }
 
-    fn head(&self) -> Head {
+    /// Takes away the locks that a git killed in here left: no process of the optimizer is alive when this is called.
+    pub fn unlock(&self) -> Result<()> {
         let git = self.folder.join(".git");
         if !git.symlink_metadata().is_ok_and(|data| data.is_dir()) {
+            return Ok(());
+        }
+        let walk = walkdir::WalkDir::new(&git).follow_links(false).into_iter();
+        let inside = walk.filter_entry(|entry| !(entry.depth() == 1 && entry.file_name() == "objects")).flatten();
+        let locks = inside.filter(|entry| entry.file_type().is_file() && entry.path().extension().is_some_and(is_lock));
+        locks.map(walkdir::DirEntry::into_path).try_for_each(|path| files::remove(&path))
+    }
+
+    fn head(&self) -> Head {
+        let git = self.folder.join(".git");
+        if !is_folder(&git) {
             return Head::Broken("its .git is gone or is no folder any more".into());
         }
         if let Some(path) = first_odd(&git) {
             return Head::Broken(format!("its .git holds {}, which is no plain file", path.display()));
+        }
+        // Its settings decide what is read: an include can be a pipe, the work tree or the objects another's.
+        if let Err(error) = settings::write(&git, &self.objects, &self.program) {
+            return Head::Broken(error.to_string());
         }
         let flags = git2::RepositoryOpenFlags::NO_SEARCH;
         let none: [&OsStr; 0] = [];
@@ -131,8 +166,10 @@ impl Checkout {
             Ok(repo) => repo,
             Err(error) => return Head::Broken(error.message().to_owned()),
         };
-        let Ok(head) = repo.head().and_then(|head| head.peel_to_commit()).map(|commit| commit.id()) else {
-            return Head::Unrelated;
+        let head = match repo.head().and_then(|head| head.peel_to_commit()) {
+            Ok(head) => head.id(),
+            Err(error) if error.code() == git2::ErrorCode::UnbornBranch => return Head::Unrelated,
+            Err(error) => return Head::Broken(error.message().to_owned()),
         };
         if head == self.before {
             return Head::Unmoved;
@@ -147,80 +184,41 @@ impl Checkout {
     }
 
     /// A new `.git`: the pool's branch at `before`, its objects borrowed, our hook, no setting of the user's.
-    fn make_repository(&self, pool: &Pool, wanted: &Files, program: &Path) -> Result<()> {
+    /// `stats` are the files' own, so that git need not read them to find them unchanged.
+    fn make_repository(&self, pool: &Pool, wanted: &Files, stats: &Stats) -> Result<()> {
         let fail = |error| wrap(error, "cannot make the checkout's repository");
         let git = self.folder.join(".git");
         files::remove_dir(&git)?;
         let mut options = RepositoryInitOptions::new();
         let branch = pool.branch().strip_prefix("refs/heads/").unwrap_or(pool.branch());
         options.no_reinit(true).external_template(false).initial_head(branch);
-        let repo = Repository::init_opts(&self.folder, &options).map_err(fail)?;
-        plain_write(&git.join("objects/info/alternates"), &alternates(&self.objects)?)?;
-        plain_write(&git.join("hooks/pre-commit"), &hook(program))?;
-        let executable = files::permissions(0o755);
-        std::fs::set_permissions(git.join("hooks/pre-commit"), executable).at("make executable", &git)?;
-        let mut config = repo.config().and_then(|config| config.open_level(git2::ConfigLevel::Local)).map_err(fail)?;
-        for (key, value) in SETTINGS {
-            config.set_str(key, value).map_err(fail)?;
+        Repository::init_opts(&self.folder, &options).map_err(fail)?;
+        settings::write(&git, &self.objects, &self.program)?;
+        if let Some(shallow) = files::read_if_there(&pool.git_dir().join("shallow"))? {
+            plain_write(&git.join("shallow"), &shallow)?;
         }
-        let hooks = git.join("hooks");
-        config.set_str("core.hooksPath", &hooks.to_string_lossy()).map_err(fail)?;
+        crash::point("checkout-git");
+        let repo = Repository::open(&self.folder).map_err(fail)?;
         repo.reference(pool.branch(), self.before, true, "checkout").map_err(fail)?;
-        self.fill_index(&repo, wanted).map_err(fail)
-    }
-
-    fn fill_index(&self, repo: &Repository, wanted: &Files) -> Result<(), git2::Error> {
-        let mut index = repo.index()?;
-        for (path, entry) in wanted {
-            let data = std::fs::symlink_metadata(self.folder.join(path)).ok();
-            index.add(&index_entry(path, *entry, data.as_ref()))?;
-        }
-        index.write()
+        fill_index(&repo, wanted, stats).map_err(fail)
     }
 }
 
-/// Settings of the checkout's own, so that the user's cannot change what a commit there does.
-const SETTINGS: &[(&str, &str)] = &[
-    ("user.name", super::commit::NAME),
-    ("user.email", super::commit::EMAIL),
-    ("commit.gpgsign", "false"),
-    ("tag.gpgsign", "false"),
-    ("core.autocrlf", "false"),
-    ("core.safecrlf", "false"),
-    ("core.excludesFile", "/dev/null"),
-    ("core.attributesFile", "/dev/null"),
-    ("core.fsmonitor", "false"),
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
-];
-
-fn alternates(objects: &Path) -> Result<Vec<u8>> {
-    let path = objects.as_os_str().as_bytes();
-    if path.contains(&b'\n') {
-        return Err(Error::usage(format!("the pool's path {} holds a line break", objects.display())));
+fn fill_index(repo: &Repository, wanted: &Files, stats: &Stats) -> Result<(), git2::Error> {
+    let mut index = repo.index()?;
+    for (path, entry) in wanted {
+        index.add(&index_entry(path, *entry, stats.get(path)))?;
     }
-    Ok([path, b"\n"].concat())
+    index.write()
 }
 
-/// The pre-commit hook; the program's path stands in single quotes, where the shell reads nothing else.
-fn hook(program: &Path) -> Vec<u8> {
-    let quoted: Vec<u8> = program.as_os_str().as_bytes().iter().fold(Vec::new(), |mut text, byte| {
-        match byte {
-            b'\'' => text.extend(b"'\\''"),
-            _ => text.push(*byte),
-        }
-        text
-    });
-    [b"#!/bin/sh\nexec '".as_slice(), &quoted, b"' lint --staged\n"].concat()
-}
-
-/// Brings the folder's files to `wanted`. Fails, having changed little, where something odd is in the way.
-fn refresh(pool: &Pool, root: &Path, wanted: &Files, cache: &mut StatCache) -> Result<()> {
+/// Brings the folder's files to `wanted` and gives their stats. Fails, having changed little, where something odd is in the way.
+fn refresh(pool: &Pool, root: &Path, wanted: &Files, cache: &mut StatCache) -> Result<Stats> {
     if root.symlink_metadata().is_ok_and(|data| !data.is_dir()) {
         files::remove(root)?;
     }
     files::create_dir(root)?;
-    let here = folder::read(root, cache)?;
+    let mut here = folder::read(root, cache)?;
     let odd_file = |(path, entry): (&String, &super::repo::Entry)| entry.mode != PLAIN || path.contains("/.git/");
     if !here.odd.is_empty() || here.files.iter().any(odd_file) {
         return Err(Error::failed("something odd is in the checkout"));
@@ -233,12 +231,14 @@ fn refresh(pool: &Pool, root: &Path, wanted: &Files, cache: &mut StatCache) -> R
         let place = root.join(path);
         files::remove(&place)?;
         plain_write(&place, &pool.blob(entry.id)?)?;
+        here.stats.insert(path.clone(), place.symlink_metadata().at("read", &place)?);
+        crash::point("checkout-file");
     }
-    Ok(())
+    Ok(here.stats)
 }
 
 /// Writes a file that can be made again at any time: no flush, but never through a link.
-fn plain_write(place: &Path, bytes: &[u8]) -> Result<()> {
+pub(super) fn plain_write(place: &Path, bytes: &[u8]) -> Result<()> {
     if let Some(folder) = place.parent() {
         files::create_dir(folder)?;
     }
@@ -253,6 +253,15 @@ pub fn difference(before: &Files, now: &Files) -> Changes {
     let new = now.iter().filter(|(path, entry)| before.get(*path) != Some(entry));
     changes.extend(new.map(|(path, entry)| (path.clone(), Some(*entry))));
     changes
+}
+
+fn is_lock(extension: &OsStr) -> bool {
+    extension == "lock"
+}
+
+/// Whether a folder is there; a link to one is none.
+fn is_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|data| data.is_dir())
 }
 
 /// The first thing below a folder that is neither a file nor a folder: opening a pipe would wait for ever.

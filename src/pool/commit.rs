@@ -1,16 +1,22 @@
 //! Commits made in memory and made durable, and the only three ways in which a reference of the pool moves.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use git2::build::TreeUpdateBuilder;
 use git2::{ErrorCode, FileMode, Oid, Repository, Signature, Time};
 
 use super::repo::{Changes, Pool, wrap};
+use crate::ground::crash;
 use crate::ground::error::{AtPath as _, Error, Result};
+use crate::ground::files;
 
 /// Who a step's commit is by, when the pool's own config names nobody.
 pub(super) const NAME: &str = "skilltrain";
 pub(super) const EMAIL: &str = "skilltrain@localhost";
+
+/// Objects above which one flush of the file system is cheaper than one of each.
+const MANY: usize = 512;
 
 /// Who a commit is by, and when.
 #[derive(Debug, Clone)]
@@ -52,6 +58,14 @@ impl Pool {
         Ok(commit)
     }
 
+    /// Whether a tree can hold a file at this path: git refuses what a file system could take for a `.git`.
+    pub fn can_hold(&self, path: &str) -> Result<bool> {
+        let fail = |error| wrap(error, "cannot try a name");
+        let empty = self.repo.blob(b"").map_err(fail)?;
+        let mut builder = self.repo.treebuilder(None).map_err(fail)?;
+        Ok(path.split('/').all(|name| builder.insert(name, empty, FileMode::Blob.into()).is_ok()))
+    }
+
     /// Moves the branch from `before` to `after`, or fails when it is no longer at `before`.
     pub fn advance(&self, before: Oid, after: Oid, why: &str) -> Result<()> {
         for attempt in 0_u64.. {
@@ -69,10 +83,18 @@ impl Pool {
     /// Keeps a commit reachable under `refs/skilltrain/`.
     pub fn keep(&self, name: &str, commit: Oid) -> Result<String> {
         let name = format!("refs/skilltrain/{name}");
-        self.repo
-            .reference(&name, commit, true, "kept")
-            .map_err(|error| wrap(error, &format!("cannot write {name}")))?;
+        let write = || self.repo.reference(&name, commit, true, "kept").map(drop);
+        let written = match write() {
+            // These are ours alone, and we hold the pool's lock: a killed trainer left this one.
+            Err(error) if error.code() == ErrorCode::Locked => {
+                files::remove(&self.reference_lock(&name))?;
+                write()
+            }
+            written => written,
+        };
+        written.map_err(|error| wrap(error, &format!("cannot write {name}")))?;
         self.flush_reference(&name)?;
+        crash::point("kept");
         Ok(name)
     }
 
@@ -104,21 +126,19 @@ impl Pool {
     /// Flushes the objects that a new commit brought. git2 does not flush what it writes, and a marker may only
     /// vouch for what a power cut leaves whole.
     fn flush(&self, changes: &Changes, tree: &git2::Tree<'_>, commit: Oid) -> Result<()> {
-        let mut ids = vec![commit, tree.id()];
-        for (path, entry) in changes {
-            ids.extend(entry.map(|entry| entry.id));
-            let folders = Path::new(path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
-            ids.extend(folders.filter_map(|folder| tree.get_path(folder).ok()).map(|entry| entry.id()));
+        let mut ids = BTreeSet::from([commit, tree.id()]);
+        ids.extend(changes.values().flatten().map(|entry| entry.id));
+        let folders: BTreeSet<&Path> = changes.keys().flat_map(|path| Path::new(path).ancestors().skip(1)).collect();
+        let inner = folders.into_iter().filter(|folder| !folder.as_os_str().is_empty());
+        ids.extend(inner.filter_map(|folder| tree.get_path(folder).ok()).map(|entry| entry.id()));
+        let objects = self.git_dir().join("objects");
+        if ids.len() > MANY {
+            return flush_disk(&objects);
         }
-        ids.sort();
-        ids.dedup();
-        for id in ids {
-            let text = id.to_string();
-            let folder = self.git_dir().join("objects").join(&text[..2]);
-            flush_file(&folder.join(&text[2..]))?;
-            flush_file(&folder)?;
-        }
-        Ok(())
+        let places: Vec<(String, String)> = ids.iter().map(|id| split_id(*id)).collect();
+        places.iter().try_for_each(|(folder, name)| flush_file(&objects.join(folder).join(name)))?;
+        let folders: BTreeSet<&String> = places.iter().map(|(folder, _)| folder).collect();
+        folders.into_iter().try_for_each(|folder| flush_file(&objects.join(folder)))
     }
 
     fn flush_reference(&self, name: &str) -> Result<()> {
@@ -128,19 +148,37 @@ impl Pool {
     }
 }
 
+/// Where a loose object lies: its folder and its name.
+fn split_id(id: Oid) -> (String, String) {
+    let mut folder = id.to_string();
+    let name = folder.split_off(2);
+    (folder, name)
+}
+
+/// Flushes the whole file system that a folder lies on.
+fn flush_disk(folder: &Path) -> Result<()> {
+    let file = std::fs::File::open(folder).at("open", folder)?;
+    #[cfg(target_os = "linux")]
+    return rustix::fs::syncfs(&file).map_err(std::io::Error::from).at("flush", folder);
+    #[cfg(not(target_os = "linux"))]
+    file.sync_all().at("flush", folder)
+}
+
 /// The tree that `changes` make of `base`.
 pub(super) fn updated_tree(repo: &Repository, base: &git2::Tree<'_>, changes: &Changes) -> Result<Oid, git2::Error> {
     if changes.is_empty() {
         return Ok(base.id());
     }
-    let mut builder = TreeUpdateBuilder::new();
+    // In two rounds: a file that became a folder has to be gone before anything can lie in it.
+    let (mut gone, mut new) = (TreeUpdateBuilder::new(), TreeUpdateBuilder::new());
     for (path, entry) in changes {
         match entry {
-            None => builder.remove(path.as_str()),
-            Some(entry) => builder.upsert(path.as_str(), entry.id, mode(entry.mode)),
+            None => gone.remove(path.as_str()),
+            Some(entry) => new.upsert(path.as_str(), entry.id, mode(entry.mode)),
         };
     }
-    builder.create_updated(repo, base)
+    let left = gone.create_updated(repo, base)?;
+    new.create_updated(repo, &repo.find_tree(left)?)
 }
 
 fn mode(mode: u32) -> FileMode {

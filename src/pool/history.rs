@@ -54,12 +54,13 @@ impl Record {
 impl Pool {
     /// The branch's commits, newest first, at most `limit`. What each changed is left out unless asked for.
     pub fn history(&self, limit: usize, with_changes: bool) -> Result<Vec<Record>> {
-        self.walk()?.take(limit).map(|id| self.record(id, with_changes)).collect()
+        self.walk(true)?.take(limit).map(|id| self.record(id, with_changes)).collect()
     }
 
-    /// The commit that this step made, when the branch's history has one with this label and this evidence.
+    /// The commit that this step made, when the branch's history has one with this label and this evidence, brought in
+    /// by a merge too.
     pub fn step_commit(&self, label: &str, evidence: &str) -> Result<Option<Oid>> {
-        for id in self.walk()? {
+        for id in self.walk(false)? {
             let record = self.record(id, false)?;
             if record.trailer(trailer::STEP) == Some(label) && record.trailer(trailer::EVIDENCE) == Some(evidence) {
                 return Ok(Some(id));
@@ -97,6 +98,9 @@ impl Pool {
             Err(_) => None,
         };
         let new = commit.tree().map_err(fail)?;
+        if old.as_ref().is_some_and(|old| old.id() == new.id()) {
+            return Ok(Vec::new());
+        }
         let diff = self.repo.diff_tree_to_tree(old.as_ref(), Some(&new), None).map_err(fail)?;
         Ok(diff
             .deltas()
@@ -111,11 +115,13 @@ impl Pool {
             .collect())
     }
 
-    fn walk(&self) -> Result<impl Iterator<Item = Oid>> {
+    fn walk(&self, first_parents: bool) -> Result<impl Iterator<Item = Oid>> {
         let fail = |error| wrap(error, "cannot walk the pool's history");
         let mut walk = self.repo.revwalk().map_err(fail)?;
         walk.push(self.tip()?).map_err(fail)?;
-        walk.simplify_first_parent().map_err(fail)?;
+        if first_parents {
+            walk.simplify_first_parent().map_err(fail)?;
+        }
         walk.set_sorting(Sort::TOPOLOGICAL).map_err(fail)?;
         Ok(walk.flatten())
     }

@@ -10,6 +10,9 @@ use super::repo::{Changes, Entry, PLAIN, Pool, wrap};
 use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
 
+/// How the folder begins in which a pool is made before it is moved to its place.
+pub const DRAFT: &str = ".tmp-pool-";
+
 /// Makes a pool of `contents` (path → bytes) in `folder`, which must be missing or empty, and commits them.
 ///
 /// The user's templates, hooks and default branch have no say: the branch is `main`. The pool is made beside its
@@ -21,7 +24,7 @@ pub fn create(folder: &Path, contents: &BTreeMap<String, Vec<u8>>, subject: &str
         _ => Path::new("."),
     };
     files::create_dir(parent)?;
-    let draft = tempfile::Builder::new().prefix(".tmp-pool-").tempdir_in(parent).at("create a folder in", parent)?;
+    let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(parent).at("create a folder in", parent)?;
     std::fs::set_permissions(draft.path(), files::permissions(0o755)).at("open up", draft.path())?;
     fill(draft.path(), contents, subject, author)?;
     files::rename(draft.path(), folder)?;

@@ -9,6 +9,7 @@ pub(crate) mod front_matter;
 pub mod headers;
 pub mod history;
 pub mod init;
+mod leftovers;
 pub mod lint;
 pub mod patch;
 pub mod profile;

@@ -153,6 +153,13 @@ impl Profile {
         digest::of_parts([&crate::pool::lint::VERSION.to_le_bytes(), fields.as_slice()])
     }
 
+    /// Bytes above which a file is no card whatever it holds, so that nobody reads on in it: every character in its
+    /// longest writing, and much room for the rest.
+    pub fn most_bytes(&self) -> usize {
+        let chars = self.limits.max_body_chars.saturating_add(self.limits.max_description_chars);
+        chars.saturating_mul(64).saturating_add(64 << 10)
+    }
+
     /// The folder that holds this path, when the path is `folder/name` in a folder of this profile.
     pub fn folder_of(&self, path: &str) -> Option<&Folder> {
         let (folder, name) = path.split_once('/')?;

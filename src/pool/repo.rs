@@ -3,14 +3,17 @@
 //! git2 never runs hooks or filters and never signs here: blobs go in as raw bytes, the identity is explicit, and
 //! `GIT_*` variables are not looked at (`open_ext` without the environment, never `discover`).
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use git2::{
     ErrorCode, ObjectType, Oid, Repository, RepositoryOpenFlags, RepositoryState, TreeWalkMode, TreeWalkResult,
 };
 
-use crate::ground::error::{Error, Result};
+use super::leftovers::locked;
+use crate::ground::error::{Error, FULL, Kind, Result};
 use crate::ground::files;
 
 /// A file in a tree: its content's id and its git mode (0o100644 is the only one that a card may have).
@@ -36,6 +39,7 @@ pub struct Pool {
     pub(super) repo: Repository,
     root: PathBuf,
     branch: String,
+    last: RefCell<Option<(Oid, Rc<Files>)>>,
 }
 
 impl Pool {
@@ -48,7 +52,7 @@ impl Pool {
             .map_err(|error| error.hint(format!("make one with `skilltrain init {}`", folder.display())))?;
         let repo = open_own(&root)?;
         let branch = branch_of(&repo, &root)?;
-        Ok(Pool { repo, root, branch })
+        Ok(Pool { repo, root, branch, last: RefCell::default() })
     }
 
     /// The pool's folder, links resolved.
@@ -71,25 +75,39 @@ impl Pool {
         self.repo.refname_to_id(&self.branch).map_err(|error| wrap(error, "cannot read the pool's branch"))
     }
 
-    /// Refuses a pool in the middle of a merge, rebase, cherry-pick or bisect, or whose index is locked.
+    /// Refuses a pool that was switched to another branch since it was opened: its files are no longer this one's.
+    pub(super) fn check_branch(&self) -> Result<()> {
+        let now = branch_of(&self.repo, &self.root).map_err(|error| error.with_kind(Kind::Failed))?;
+        if now == self.branch {
+            return Ok(());
+        }
+        let (root, was) = (self.root.display(), self.branch.trim_start_matches("refs/heads/"));
+        Err(Error::failed(format!("the pool {root} was switched to {now} meanwhile"))
+            .hint(format!("git -C '{root}' switch {was}, then run the same command again")))
+    }
+
+    /// Refuses a pool in the middle of a merge, rebase, cherry-pick or bisect, or whose index or branch is locked.
     pub fn check_idle(&self) -> Result<()> {
         let state = self.repo.state();
         if state != RepositoryState::Clean {
-            return Err(Error::failed(format!("the pool {} is in the middle of a {state:?}", self.root.display()))
-                .hint("finish or abort it first (`git status` in the pool says how)"));
+            return Err(busy(state, &self.root));
         }
-        let lock = self.git_dir().join("index.lock");
-        if lock.exists() {
-            return Err(Error::failed(format!("the pool's index is locked: {} exists", lock.display())).hint(
-                "if no git command is running in the pool, a killed one left it: remove that file and run again",
-            ));
+        let index = ("index", self.git_dir().join("index.lock"));
+        let branch = ("branch", self.reference_lock(&self.branch));
+        match [index, branch].into_iter().find(|(_, lock)| lock.exists()) {
+            Some((what, lock)) => Err(locked(what, &lock)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// All files of a commit.
-    pub fn files(&self, commit: Oid) -> Result<Files> {
-        files_of(&self.repo, commit)
+    /// All files of a commit. The last answer is remembered: a step asks for its base several times.
+    pub fn files(&self, commit: Oid) -> Result<Rc<Files>> {
+        if let Some((_, files)) = self.last.borrow().as_ref().filter(|(id, _)| *id == commit) {
+            return Ok(Rc::clone(files));
+        }
+        let files = Rc::new(files_of(&self.repo, commit)?);
+        *self.last.borrow_mut() = Some((commit, Rc::clone(&files)));
+        Ok(files)
     }
 
     /// A blob's bytes.
@@ -128,9 +146,7 @@ impl Pool {
             .revparse_single(revision)
             .and_then(|object| object.peel_to_commit())
             .map(|commit| commit.id())
-            .map_err(|error| {
-                wrap(error, &format!("no commit `{revision}` in the pool")).with_kind(crate::ground::error::Kind::Usage)
-            })
+            .map_err(|error| wrap(error, &format!("no commit `{revision}` in the pool")).with_kind(Kind::Usage))
     }
 }
 
@@ -142,6 +158,8 @@ pub fn parse_id(text: &str) -> Option<Oid> {
 /// Opens the repository whose root is exactly `root`; the search never goes up.
 pub(super) fn open_own(root: &Path) -> Result<Repository> {
     let none: [&std::ffi::OsStr; 0] = [];
+    // libgit2 would look up every object that an index or a tree names; ours come from trees that were just read.
+    git2::opts::strict_object_creation(false);
     let repo =
         Repository::open_ext(root, RepositoryOpenFlags::NO_SEARCH, none).map_err(|error| open_error(error, root))?;
     let refuse = |what: &str| Error::usage(format!("{} {what}", root.display()));
@@ -151,11 +169,22 @@ pub(super) fn open_own(root: &Path) -> Result<Repository> {
     if repo.is_worktree() {
         return Err(refuse("is a linked work tree of another repository").hint("name the main work tree, or a clone"));
     }
+    if lies_around(repo.path(), root) {
+        return Err(refuse("uses the .git of the repository around it")
+            .hint("give it a repository of its own; an enclosing one is never used"));
+    }
     let workdir = repo.workdir().and_then(|folder| folder.canonicalize().ok());
     if workdir.as_deref() != Some(root) {
         return Err(refuse("is not the root of its own repository"));
     }
     Ok(repo)
+}
+
+/// Whether a git directory is the one of a folder that encloses `root`: reached by a link, or by a `.git` file.
+fn lies_around(git_dir: &Path, root: &Path) -> bool {
+    let real = git_dir.canonicalize();
+    let home = real.as_deref().ok().and_then(Path::parent);
+    home.is_some_and(|home| home != root && root.starts_with(home))
 }
 
 fn open_error(error: git2::Error, root: &Path) -> Error {
@@ -179,10 +208,28 @@ fn open_error(error: git2::Error, root: &Path) -> Error {
     }
 }
 
+/// The pool is in the middle of something of git's.
+fn busy(state: RepositoryState, root: &Path) -> Error {
+    let what = match state {
+        RepositoryState::Merge => "merge",
+        RepositoryState::Revert | RepositoryState::RevertSequence => "revert",
+        RepositoryState::CherryPick | RepositoryState::CherryPickSequence => "cherry-pick",
+        RepositoryState::Bisect => "bisect",
+        RepositoryState::ApplyMailbox => "git am",
+        _ => "rebase",
+    };
+    Error::failed(format!("the pool {} is in the middle of a {what}", root.display()))
+        .hint("finish or abort it first (`git status` in the pool says how)")
+}
+
 fn branch_of(repo: &Repository, root: &Path) -> Result<String> {
     let head = repo.find_reference("HEAD").map_err(|error| wrap(error, "cannot read the pool's HEAD"))?;
     let place = root.display();
     let Some(branch) = head.symbolic_target().ok().flatten().map(str::to_owned) else {
+        // A rebase and a bisect detach the head themselves; that it is not on a branch is then not the point.
+        if repo.state() != RepositoryState::Clean {
+            return Err(busy(repo.state(), root));
+        }
         return Err(Error::usage(format!("the pool {place} has a detached head: no branch would move"))
             .hint(format!("git -C '{place}' switch main")));
     };
@@ -215,12 +262,19 @@ pub(super) fn changes_between(repo: &Repository, before: Oid, after: Oid) -> Res
     let tree = |id| repo.find_commit(id).and_then(|commit: git2::Commit<'_>| commit.tree());
     let diff = tree(before).and_then(|old| {
         let mut options = git2::DiffOptions::new();
-        options.include_typechange(true).include_typechange_trees(true).skip_binary_check(true);
-        repo.diff_tree_to_tree(Some(&old), Some(&tree(after)?), Some(&mut options))
+        // A change of kind is told as a removal and a new file: a card that became a folder is no entry of a tree.
+        options.include_typechange(false).include_typechange_trees(false).skip_binary_check(true);
+        let new = tree(after)?;
+        // libgit2 would walk both trees to find out that they are one.
+        if old.id() == new.id() {
+            Ok(None)
+        } else {
+            repo.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options)).map(Some)
+        }
     });
     let diff = diff.map_err(|error| wrap(error, "cannot compare two commits"))?;
     let mut changes = Changes::new();
-    for delta in diff.deltas() {
+    for delta in diff.iter().flat_map(git2::Diff::deltas) {
         let (old, new) = (delta.old_file(), delta.new_file());
         if let Some(path) = old.path_bytes() {
             changes.entry(String::from_utf8_lossy(path).into_owned()).or_insert(None);
@@ -236,6 +290,15 @@ pub(super) fn changes_between(repo: &Repository, before: Oid, after: Oid) -> Res
 /// A git2 error as ours. "Locked" and "modified" both mean that someone else was faster.
 pub(super) fn wrap(error: git2::Error, what: &str) -> Error {
     let ours = Error::failed(error.message()).context(what);
+    // libgit2 passes on the system's words only.
+    let says = |words: &str| error.message().contains(words);
+    if ["No space left", "File too large", "quota exceeded"].into_iter().any(says) {
+        return ours.hint(FULL);
+    }
+    if ["Permission denied", "Read-only file system"].into_iter().any(says) {
+        return ours
+            .hint("check the permissions of the pool's .git, then run the same command again; nothing was lost");
+    }
     match error.code() {
         ErrorCode::Locked => {
             ours.hint("another git command holds a lock in the pool; if none runs, remove the lock file")

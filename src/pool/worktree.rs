@@ -3,12 +3,14 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use git2::{IndexEntry, IndexTime, Oid};
+use git2::{Index, IndexEntry, IndexTime, Oid};
 use serde::{Deserialize, Serialize};
 
 use super::folder::{self, StatCache};
+use super::leftovers::IndexLock;
 use super::repo::{Changes, Entry, Files, Pool, parse_id, wrap};
-use crate::ground::error::{Error, Result};
+use crate::ground::crash;
+use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
 
 /// A move of the branch under way: written before it, removed when the pool's files have followed.
@@ -26,33 +28,66 @@ impl Pool {
         let mut lines: Vec<String> = here.odd.iter().map(|path| format!("odd      {path}")).collect();
         for (path, entry) in &here.files {
             match files.get(path) {
-                None => lines.push(format!("new      {path}")),
+                None => lines.push(format!("new      {}", outermost(path))),
                 Some(known) if known.id != entry.id => lines.push(format!("changed  {path}")),
                 Some(known) if known.mode != entry.mode => lines.push(format!("mode     {path}")),
                 Some(_) => {}
             }
         }
+        lines.dedup();
         lines
             .extend(files.keys().filter(|path| !here.files.contains_key(*path)).map(|path| format!("deleted  {path}")));
+        if lines.is_empty() {
+            lines = self.staged(files)?;
+        }
         Ok(lines)
     }
 
-    /// Moves the branch to `after` and brings the pool's files along; killed in between, `settle` goes on.
-    pub fn move_to(&self, before: Oid, after: Oid, why: &str) -> Result<()> {
-        let note = Move { before: before.to_string(), after: after.to_string() };
-        files::write_json(&self.move_file(), &note)?;
-        self.advance(before, after, why)?;
-        crate::ground::crash::point("branch-moved");
-        self.settle().map(drop)
+    /// What is staged and differs from `files`. A missing index holds nobody's work: it is made anew later.
+    fn staged(&self, files: &Files) -> Result<Vec<String>> {
+        let path = self.index_file();
+        if !path.exists() {
+            return Ok(Vec::new());
+        }
+        let index = Index::open(&path).map_err(|error| {
+            wrap(error, "the pool's index cannot be read").hint(format!(
+                "make it anew, the cards are not touched: rm '{}' && git -C '{}' reset",
+                path.display(),
+                self.root().display()
+            ))
+        })?;
+        let staged: Files = index
+            .iter()
+            .map(|entry| (String::from_utf8_lossy(&entry.path).into_owned(), Entry { id: entry.id, mode: entry.mode }))
+            .collect();
+        let differing = super::checkout::difference(files, &staged).into_keys();
+        Ok(differing.map(|path| format!("staged   {path}")).collect())
     }
 
-    /// Finishes a move that was interrupted. Gives the paths that it left alone because somebody changed them.
+    /// Moves the branch to `after` and brings the pool's files along; killed in between, `settle` goes on. Gives the
+    /// paths that were left alone because somebody changed them.
+    ///
+    /// Errors, kind `Failed`: the branch is no longer at `before`, or the pool was switched to another one.
+    pub fn move_to(&self, before: Oid, after: Oid, why: &str) -> Result<Vec<String>> {
+        self.check_branch()?;
+        let note = Move { before: before.to_string(), after: after.to_string() };
+        files::write_json(&self.move_file(), &note)?;
+        crash::point("branch-moving");
+        self.advance(before, after, why)?;
+        crash::point("branch-moved");
+        self.settle()
+    }
+
+    /// Finishes a move that was interrupted, and takes away what a killed trainer left. Gives the paths that it left
+    /// alone because somebody changed them. Only call this while holding the pool's lock.
     pub fn settle(&self) -> Result<Vec<String>> {
-        let Some(bytes) = files::read_if_there(&self.move_file())? else {
+        let bytes = files::read_if_there(&self.move_file())?;
+        let note = bytes.as_ref().and_then(|bytes| serde_json::from_slice::<Move>(bytes).ok());
+        self.clear_leftovers(note.as_ref().map(|note| note.after.as_str()))?;
+        if bytes.is_none() {
             return Ok(Vec::new());
-        };
-        let ids = serde_json::from_slice::<Move>(&bytes).ok();
-        let ids = ids.and_then(|note| Some((parse_id(&note.before)?, parse_id(&note.after)?)));
+        }
+        let ids = note.and_then(|note| Some((parse_id(&note.before)?, parse_id(&note.after)?)));
         let mut left = Vec::new();
         if let Some((before, after)) = ids.filter(|(_, after)| self.tip().is_ok_and(|tip| tip == *after)) {
             left = self.follow(before, after)?;
@@ -77,8 +112,10 @@ impl Pool {
                 continue;
             }
             self.write_out(path, *new)?;
+            crash::point("card-placed");
         }
-        self.update_index(&changes, &left)?;
+        self.update_index(after, &changes, &old, &left)?;
+        crash::point("index-updated");
         Ok(left)
     }
 
@@ -102,7 +139,7 @@ impl Pool {
                 .hint("put a real folder in its place, then run the same command again"));
         }
         match entry {
-            Some(entry) => files::write(&place, self.blob(entry.id)?),
+            Some(entry) => files::write_by_way_of(&self.own(""), &place, &self.blob(entry.id)?),
             None => {
                 files::remove(&place)?;
                 remove_if_empty(self.root(), &place);
@@ -111,28 +148,60 @@ impl Pool {
         }
     }
 
-    fn update_index(&self, changes: &Changes, left: &[String]) -> Result<()> {
+    /// Brings the index along, locked as git locks it, written beside it and renamed; also for a file that was left alone: otherwise it would hold the old card as if somebody
+    /// had staged the step's undoing. What somebody did stage stays.
+    fn update_index(&self, after: Oid, changes: &Changes, old: &Files, left: &[String]) -> Result<()> {
         let fail = |error| {
             wrap(error, "the step is committed, but the pool's index could not follow")
                 .hint("`git -C POOL reset` brings it up to date")
         };
-        let mut index = self.repo.index().map_err(fail)?;
-        index.read(true).map_err(fail)?;
-        for (path, entry) in changes.iter().filter(|(path, _)| !left.contains(path)) {
+        let (place, draft) = (self.index_file(), self.own("index.new"));
+        let _lock = IndexLock::take(self)?;
+        crash::point("index-locked");
+        files::remove(&draft)?;
+        let all: Changes;
+        let there = place.exists();
+        let changes = if there {
+            std::fs::copy(&place, &draft).at("copy", &place)?;
+            changes
+        } else {
+            all = self.files(after)?.iter().map(|(path, entry)| (path.clone(), Some(*entry))).collect();
+            &all
+        };
+        let mut index = Index::open(&draft).map_err(fail)?;
+        for (path, entry) in changes {
+            let staged = index.get_path(Path::new(path), 0).map(|entry| entry.id);
+            if there && staged != old.get(path).map(|entry| entry.id) {
+                continue;
+            }
             match entry {
+                // Gone already when a killed call came this far.
+                None if index.get_path(Path::new(path), 0).is_none() => {}
                 None => index.remove(Path::new(path), 0).map_err(fail)?,
                 Some(entry) => {
-                    let data = std::fs::symlink_metadata(self.root().join(path)).ok();
+                    let place = self.root().join(path);
+                    let data = if left.contains(path) { None } else { std::fs::symlink_metadata(place).ok() };
                     index.add(&index_entry(path, *entry, data.as_ref())).map_err(fail)?;
                 }
             }
         }
-        index.write().map_err(fail)
+        index.write().map_err(fail)?;
+        crash::point("index-drafted");
+        files::rename(&draft, &place)
+    }
+
+    fn index_file(&self) -> PathBuf {
+        self.git_dir().join("index")
     }
 
     fn move_file(&self) -> PathBuf {
-        self.git_dir().join("skilltrain/move.json")
+        self.own("move.json")
     }
+}
+
+/// A path to show; of a repository inside the pool only its `.git`, not the hundred files of that.
+fn outermost(path: &str) -> &str {
+    path.find("/.git/").map_or(path, |at| &path[..at + "/.git/".len()])
 }
 
 /// The first part of `path` below `root` that is a link.

@@ -24,6 +24,17 @@ pub enum Event {
     StepDone { step: StepReport },
 }
 
+impl Event {
+    /// The warning about a file of the pool that a step did not bring up to date.
+    pub fn left_alone(path: &str) -> Event {
+        let text = format!(
+            "{path} was changed in the pool by someone while a step was under way; it was left alone, and differs from \
+             the step's commit"
+        );
+        Event::Warning { text }
+    }
+}
+
 /// A finished micro-step.
 #[derive(Debug, Clone, Serialize)]
 pub struct StepReport {
@@ -52,7 +63,13 @@ pub struct StepReport {
     /// US dollars, where the optimizer states them.
     pub cost_usd: Option<f64>,
     /// The micro-step's folder.
+    #[serde(serialize_with = "lossy")]
     pub folder: std::path::PathBuf,
+}
+
+/// A path as text: JSON knows no other bytes.
+fn lossy<S: serde::Serializer>(path: &std::path::Path, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&path.to_string_lossy())
 }
 
 /// How a micro-step came to be done.

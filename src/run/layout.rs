@@ -81,6 +81,22 @@ impl StepDir {
         self.file("private")
     }
 
+    /// Takes away what a killed call may have left and nobody wants: temporary files and, of a finished step, the
+    /// optimizers' private folders.
+    pub fn tidy(&self, finished: bool) -> Result<()> {
+        files::sweep(&self.0)?;
+        if finished {
+            files::remove_dir(&self.private())?;
+            files::remove_dir(&self.private_reduce())?;
+        }
+        Ok(())
+    }
+
+    /// The private folder of the call that reduces.
+    pub fn private_reduce(&self) -> PathBuf {
+        self.file("private_reduce")
+    }
+
     /// Locked for as long as a process of the optimizer may live.
     pub fn hold(&self) -> PathBuf {
         self.file("agent.lock")

@@ -5,6 +5,15 @@ use crate::pool::checkout::{Edited, Head};
 use crate::pool::lint::Problem;
 use crate::pool::repo::{Changes, PLAIN};
 
+/// The guard that finds evidence changed: no other attempt can mend that.
+pub const EVIDENCE_CHANGED: &str = "evidence-changed";
+
+/// Problems of the lint that are told; a report of all of them is on disk.
+const PROBLEMS: usize = 40;
+
+/// Copied passages that are told.
+const PASSAGES: usize = 10;
+
 /// A guard that did not let a result pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -55,7 +64,13 @@ pub fn judge(exhibit: &Exhibit<'_>) -> Vec<Finding> {
     }
     if !exhibit.edited.odd.is_empty() {
         let list = list(exhibit.edited.odd.iter());
-        say("only-cards", format!("the checkout holds what git cannot store as a plain file: {list}"));
+        say(
+            "only-cards",
+            format!(
+                "the checkout holds what cannot be a card (a pipe, a name that is not UTF-8, a file over 16 MiB, something \
+                 that cannot be read); take it away: {list}"
+            ),
+        );
     }
     let touched: Vec<&String> =
         exhibit.edited.changes.keys().filter(|path| exhibit.fixed.contains(&path.as_str())).collect();
@@ -68,20 +83,27 @@ pub fn judge(exhibit: &Exhibit<'_>) -> Vec<Finding> {
         say("only-cards", format!("a card is a plain file, no link and not executable: {}", list(special.into_iter())));
     }
     if !exhibit.problems.is_empty() {
-        let lines: Vec<String> = exhibit.problems.iter().map(|problem| format!("- {problem}")).collect();
-        say("lint", format!("the lint finds {}:\n{}", count(lines.len(), "problem"), lines.join("\n")));
+        say("lint", format!("the lint finds {}", problems(exhibit.problems)));
     }
     for (guard, message) in bounds(&exhibit.edited.changes, exhibit.bounds) {
         say(guard, message);
     }
-    for copied in exhibit.copied {
+    for copied in exhibit.copied.iter().take(PASSAGES) {
         say("copied", copied.clone());
     }
     if !exhibit.changed_evidence.is_empty() {
         let list = list(exhibit.changed_evidence.iter());
-        say("evidence-changed", format!("the evidence was changed while the optimizer ran: {list}"));
+        say(EVIDENCE_CHANGED, format!("the evidence was changed while the optimizer ran: {list}"));
     }
     findings
+}
+
+/// "2 problems:" and a line each, the first ones where there are many.
+fn problems(problems: &[Problem]) -> String {
+    let shown: String = problems.iter().take(PROBLEMS).map(|problem| format!("\n- {problem}")).collect();
+    let more = problems.len().saturating_sub(PROBLEMS);
+    let more = if more == 0 { String::new() } else { format!("\n- … and {more} more") };
+    format!("{}:{shown}{more}", count(problems.len(), "problem"))
 }
 
 fn history(edited: &Edited) -> Option<(&'static str, String)> {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::runs;
 use crate::batch::Evidence;
 
 /// Words in a row that make a passage copied: below it, ordinary phrases meet by chance.
@@ -34,9 +35,9 @@ impl Quoted {
         for sample in evidence {
             let mut quoted = HashSet::new();
             let (own, quotes) = split_quotes(&sample.loss_report);
-            own.iter().for_each(|text| advice.extend(runs(text).map(|(run, _)| run)));
-            quotes.iter().for_each(|text| quoted.extend(runs(text).map(|(run, _)| run)));
-            quoted.extend(runs(&sample.trajectory).map(|(run, _)| run));
+            own.iter().for_each(|text| advice.extend(copied_runs(text).map(|(run, _)| run)));
+            quotes.iter().for_each(|text| quoted.extend(copied_runs(text).map(|(run, _)| run)));
+            quoted.extend(copied_runs(&sample.trajectory).map(|(run, _)| run));
             works.push((sample.work.clone(), quoted));
         }
         Quoted { works, advice }
@@ -46,49 +47,26 @@ impl Quoted {
     /// their texts, and is only asked when a passage is found.
     pub fn find<'t, T: Iterator<Item = &'t str>>(&self, after: &str, old: impl FnOnce() -> T) -> Option<Copied> {
         let work_of = |run: u64| self.works.iter().find(|(_, quoted)| quoted.contains(&run)).map(|(work, _)| work);
-        let fresh = runs(after).filter(|(run, _)| !self.advice.contains(run));
+        let fresh = copied_runs(after).filter(|(run, _)| !self.advice.contains(run));
         let found: Vec<(u64, usize, &String)> =
             fresh.filter_map(|(run, at)| work_of(run).map(|work| (run, at, work))).collect();
         if found.is_empty() {
             return None;
         }
-        let known: HashSet<u64> = old().flat_map(runs).map(|(run, _)| run).collect();
+        let known: HashSet<u64> = old().flat_map(copied_runs).map(|(run, _)| run).collect();
         let (_, at, work) = found.into_iter().find(|(run, ..)| !known.contains(run))?;
-        let line = after[..at].matches('\n').count() + 1;
-        let passage = after[at..].split_whitespace().take(COPIED_WORDS).collect::<Vec<_>>().join(" ");
-        Some(Copied { line, passage, work: work.clone() })
+        let passage = runs::passage(after, at, COPIED_WORDS);
+        Some(Copied { line: runs::line_of(after, at), passage, work: work.clone() })
     }
 }
 
-/// Each run of [`COPIED_WORDS`] words as a hash, with the byte at which it begins. Case and punctuation do not count.
-fn runs(text: &str) -> impl Iterator<Item = (u64, usize)> {
-    let words: Vec<(usize, u64)> = words(text).map(|(at, word)| (at, hash(&word))).collect();
-    let starts: Vec<(u64, usize)> = words
-        .windows(COPIED_WORDS)
-        .map(|window| {
-            let mixed = window
-                .iter()
-                .fold(0_u64, |sum, (_, word)| sum.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ word);
-            (mixed, window[0].0)
-        })
-        .collect();
-    starts.into_iter()
-}
-
-fn words(text: &str) -> impl Iterator<Item = (usize, String)> + '_ {
-    text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
-        .filter(|word| word.chars().any(char::is_alphanumeric))
-        .map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word.to_lowercase().replace('’', "'")))
-}
-
-/// FNV-1a, 64 bits (Fowler, Noll, Vo): fixed for ever, unlike the standard library's hasher.
-fn hash(word: &str) -> u64 {
-    word.bytes().fold(0xCBF2_9CE4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3))
+fn copied_runs(text: &str) -> impl Iterator<Item = (u64, usize)> {
+    runs::runs(text, COPIED_WORDS)
 }
 
 /// Splits a report into what it says itself and what it quotes: in quotation marks on one line, in block quotes, in
 /// fenced code.
-fn split_quotes(report: &str) -> (Vec<String>, Vec<String>) {
+pub(crate) fn split_quotes(report: &str) -> (Vec<String>, Vec<String>) {
     let (mut own, mut quotes) = (Vec::new(), Vec::new());
     let mut fence: Option<String> = None;
     for line in report.lines() {

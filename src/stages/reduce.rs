@@ -5,7 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::batch::Evidence;
 use crate::ground::error::{Error, Result};
+use crate::ground::process;
 use crate::optimizer::{Desk, Host, Optimizer, Outcome, ReduceTask, Turn};
+
+/// How long a reduce waits for an earlier call's processes to be gone.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// One group to reduce.
 pub struct Group<'a> {
@@ -22,6 +26,8 @@ pub struct Group<'a> {
 /// Errors: kind `Unreachable` when the model could not be used, `Failed` when it gave no report that names every
 /// work, `Interrupted`.
 pub fn reduce(optimizer: &dyn Optimizer, group: &Group<'_>, retries: usize, host: &Host<'_>) -> Result<Turn> {
+    // A killed call's agent may be dying still: what it leaves is read once it is gone.
+    process::wait_until_free(&group.desk.hold, PATIENCE)?;
     let mut recalled =
         optimizer.recall(&group.desk, &group.desk.folder, None)?.filter(|turn| turn.outcome == Outcome::Done);
     let mut tries = 0;

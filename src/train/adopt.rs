@@ -7,6 +7,7 @@ use crate::pool::repo::{Changes, parse_id};
 use crate::run::event::{Event, StepReport, StepState};
 use crate::run::layout::StepDir;
 use crate::run::marker::Marker;
+use crate::train::check::Checker;
 use crate::train::context::Context;
 use crate::train::evidence::Group;
 use crate::train::{record, step};
@@ -54,6 +55,7 @@ pub fn adopt(context: &Context<'_>, group: &Group, dir: &StepDir) -> Result<Opti
     let text =
         format!("{}: its commit {} is in the pool already; recognised, not trained again", group.label, short(after));
     context.tell(&Event::Note { text });
+    group.write_batch(dir)?;
     step::finish(context, group, dir, before, after, StepState::Adopted).map(Some)
 }
 
@@ -66,7 +68,9 @@ fn check(context: &Context<'_>, after: Oid) -> Result<Oid> {
     };
     let before = pool.only_parent(after)?.ok_or_else(|| odd("it has not exactly one parent"))?;
     let files = pool.files(after)?;
-    let problems = context.checker.problems(&files, &Changes::new(), |path| {
+    // The limits of its own day count: later ones may be tighter.
+    let checker = Checker::of(pool, after, context.env)?;
+    let problems = checker.problems(&files, &Changes::new(), |path| {
         files.get(path).map_or_else(|| Ok(Vec::new()), |entry| pool.blob(entry.id))
     })?;
     match problems.first() {

@@ -6,7 +6,7 @@ use crate::ground::error::{Error, Result};
 use crate::ground::files;
 use crate::optimizer::{BackwardTask, Desk, Outcome, Repair, Session, Turn};
 use crate::pool::card::Card;
-use crate::pool::checkout::{Checkout, Edited};
+use crate::pool::checkout::{Checkout, Edited, Head};
 use crate::pool::history::Record;
 use crate::pool::profile::PROFILE_FILE;
 use crate::pool::repo::Files;
@@ -14,7 +14,7 @@ use crate::run::layout::StepDir;
 use crate::stages::guard::{self, Exhibit, Finding};
 use crate::stages::overlap::Quoted;
 use crate::train::context::Context;
-use crate::train::evidence::Group;
+use crate::train::evidence::{Group, Original};
 
 /// What every turn of a micro-step works on.
 pub struct Setting<'a> {
@@ -32,6 +32,8 @@ pub struct Setting<'a> {
     pub history: &'a [Record],
     /// The group's evidence, in its samples' order.
     pub evidence: &'a [Evidence],
+    /// Its files' bytes before anybody could write to them.
+    pub originals: &'a [Original],
     /// What may not be copied from it.
     pub quoted: &'a Quoted,
     /// The commonality report.
@@ -67,7 +69,7 @@ impl Setting<'_> {
             Some(text) => (String::from_utf8_lossy(&text).into_owned(), None),
             None => {
                 let (edited, findings) = self.judge(checkout, &turn)?;
-                if findings.is_empty() || !self.can_repair(&turn) {
+                if findings.is_empty() || !self.can_repair(&turn, &edited, &findings) {
                     return Ok(Some(Attempted { turn, edited, findings }));
                 }
                 (as_text(&findings), Some(findings))
@@ -81,18 +83,31 @@ impl Setting<'_> {
         let session = turn.session.clone();
         let repaired = match self.recall(&second, checkout, session.as_ref(), resumed)? {
             Some(repaired) => repaired,
-            None => self.turn(second, checkout, Some(Repair { problems: &problems, session: session.as_ref() }))?,
+            None => {
+                checkout.unlock()?;
+                self.turn(second, checkout, Some(Repair { problems: &problems, session: session.as_ref() }))?
+            }
         };
         crash::point("repair-ended");
         let (edited, findings) = self.judge(checkout, &repaired)?;
         let mut reads = turn.reads;
         reads.extend(repaired.reads.iter().filter(|path| !reads.contains(path)).cloned().collect::<Vec<_>>());
         let trajectory = format!("{}\n{}", turn.trajectory, repaired.trajectory);
-        Ok(Some(Attempted { turn: Turn { reads, trajectory, ..repaired }, edited, findings }))
+        // One of them that does not tell leaves the sum unknown.
+        let usage = turn.usage.zip(repaired.usage).map(|(mut sum, second)| {
+            sum += second;
+            sum
+        });
+        Ok(Some(Attempted { turn: Turn { reads, trajectory, usage, ..repaired }, edited, findings }))
     }
 
-    fn can_repair(&self, turn: &Turn) -> bool {
-        turn.outcome == Outcome::Done && !self.context.optimizer.is_deterministic()
+    /// Whether telling the optimizer can help: without its repository it cannot commit, and evidence that it changed
+    /// is no longer what the step is for.
+    fn can_repair(&self, turn: &Turn, edited: &Edited, findings: &[Finding]) -> bool {
+        turn.outcome == Outcome::Done
+            && !self.context.optimizer.is_deterministic()
+            && !matches!(edited.head, Head::Broken(_))
+            && !findings.iter().any(|finding| finding.guard == guard::EVIDENCE_CHANGED)
     }
 
     fn desk(&self, stem: &'static str) -> Desk {

@@ -1,11 +1,12 @@
 //! The backward pass: from a batch of evidence to one commit a micro-step. Every line here is a point to resume at.
 
 use std::cell::RefCell;
+use std::path::Path;
 
 use crate::batch::Batch;
 use crate::ground::crash;
 use crate::ground::env::Env;
-use crate::ground::error::{Context as _, Error, Result};
+use crate::ground::error::{Context as _, Error, Kind, Result};
 use crate::ground::files;
 use crate::ground::prompts::Prompts;
 use crate::ground::signals::Cancel;
@@ -35,10 +36,10 @@ pub fn backward(
 ) -> Result<Vec<StepReport>> {
     let (groups, summary) = load(options)?;
     let pool = Pool::open(&options.pool)?;
+    keep_apart(&pool, &options.out, &groups)?;
     let _lock = lock::take(pool.git_dir(), &options.label)?;
     for path in pool.settle()? {
-        let text = format!("{path} was changed by someone while a step was being finished; it was left alone");
-        observer(&Event::Warning { text });
+        observer(&Event::left_alone(&path));
     }
     let checker = Checker::of(&pool, pool.tip()?, env)?;
     let cache = RefCell::new(StatCache::default());
@@ -47,9 +48,26 @@ pub fn backward(
     run(&context, &groups, summary.as_deref())
 }
 
+/// Refuses to write a micro-step's files into the pool, or to have the pool lie among them.
+fn keep_apart(pool: &Pool, out: &Path, groups: &[Group]) -> Result<()> {
+    let out = files::resolved(out)?;
+    let root = pool.root();
+    let swallows = |group: &Group| root.starts_with(StepDir::of_group(&out, group.number).path());
+    if out.starts_with(root) || groups.iter().any(swallows) {
+        return Err(Error::usage(format!(
+            "--out {} and the pool {} lie in one another: the pool holds cards and nothing else",
+            out.display(),
+            root.display()
+        ))
+        .hint("choose an --out beside the pool"));
+    }
+    Ok(())
+}
+
 fn load(options: &Options) -> Result<(Vec<Group>, Option<String>)> {
     let batch = Batch::load(&options.batch)?;
-    let summary = options.summary.as_deref().map(files::read_text).transpose().context("--summary")?;
+    let summary = options.summary.as_deref().map(files::read_text).transpose();
+    let summary = summary.map_err(|error| error.with_kind(Kind::Usage)).context("--summary")?;
     if summary.as_ref().is_some_and(|text| text.trim().is_empty()) {
         return Err(Error::usage("--summary: the file is empty"));
     }
@@ -61,25 +79,32 @@ fn load(options: &Options) -> Result<(Vec<Group>, Option<String>)> {
 
 fn run(context: &Context<'_>, groups: &[Group], given: Option<&str>) -> Result<Vec<StepReport>> {
     let mut reports: Vec<Option<StepReport>> = Vec::with_capacity(groups.len());
+    let mut last: Option<StepDir> = None;
     for group in groups {
         let dir = dir(context, group);
         let report = match adopt::done(context, group, &dir)? {
             Some(report) => Some(report),
             None => adopt::adopt(context, group, &dir)?,
         };
+        dir.tidy(report.is_some())?;
         if let Some(report) = &report {
             context.tell(&Event::StepDone { step: report.clone() });
+            // A call that was killed between two micro-steps left the finished one's checkout to the next one.
+            if let Some(earlier) = last.take().filter(|_| there(&dir.checkout())) {
+                files::remove_dir(&earlier.checkout())?;
+            }
+            last = Some(dir);
         }
         reports.push(report);
     }
     let pending: Vec<&Group> =
         groups.iter().zip(&reports).filter(|(_, report)| report.is_none()).map(|(group, _)| group).collect();
     if pending.is_empty() {
+        last.map_or(Ok(()), |last| files::remove_dir(&last.checkout()))?;
         return Ok(reports.into_iter().flatten().collect());
     }
     validate(context)?;
     let summaries = reduces(context, &pending, given)?;
-    let mut last: Option<StepDir> = None;
     for (group, summary) in pending.iter().zip(&summaries) {
         let report = one(context, groups.len(), group, summary.as_deref(), last.as_ref())?;
         last = Some(dir(context, group));
@@ -110,7 +135,7 @@ fn one(
 
 /// Moves the last micro-step's checkout to this one's place, so that only what changed is written anew.
 fn take_over(context: &Context<'_>, last: Option<&StepDir>, dir: &StepDir) -> Result<()> {
-    if let Some(last) = last.map(StepDir::checkout).filter(|folder| folder.is_dir() && !dir.checkout().exists()) {
+    if let Some(last) = last.map(StepDir::checkout).filter(|folder| folder.is_dir() && !there(&dir.checkout())) {
         files::rename(&last, &dir.checkout())?;
         context.cache.borrow_mut().rename(&last, &dir.checkout());
     }
@@ -154,6 +179,9 @@ fn shown(lines: &[String]) -> String {
 
 /// The commonality report of each pending group: the given one, one that is on disk, or a new one.
 fn reduces(context: &Context<'_>, pending: &[&Group], given: Option<&str>) -> Result<Vec<Option<String>>> {
+    for group in pending {
+        group.write_batch(&dir(context, group))?;
+    }
     if let Some(text) = given {
         for group in pending {
             files::write(&dir(context, group).summary(), text)?;
@@ -165,13 +193,13 @@ fn reduces(context: &Context<'_>, pending: &[&Group], given: Option<&str>) -> Re
     let out = &context.options.out;
     reduce::side_by_side(pending, REDUCE_WORKERS, |group| {
         let dir = StepDir::of_group(out, group.number);
-        write_batch(&dir, group)?;
         if group.samples.len() == 1 {
             return Ok(None);
         }
         let stamp = dir.file("summary.json");
         let of_this = |bytes: &Vec<u8>| bytes.as_slice() == group.digest.as_bytes();
         if files::read_if_there(&stamp)?.as_ref().is_some_and(of_this) && dir.summary().is_file() {
+            files::remove_dir(&dir.private_reduce())?;
             observer(&Event::ReduceDone { label: group.label.clone(), reused: true });
             return files::read_lossy(&dir.summary()).map(Some);
         }
@@ -194,20 +222,9 @@ fn reduces(context: &Context<'_>, pending: &[&Group], given: Option<&str>) -> Re
     .collect()
 }
 
-/// `batch.json` of one group: its samples as they were given, their paths absolute.
-fn write_batch(dir: &StepDir, group: &Group) -> Result<()> {
-    let samples: Vec<serde_json::Value> = group
-        .samples
-        .iter()
-        .map(|sample| {
-            let mut raw = sample.raw.clone();
-            for (key, path) in ["loss_report", "reads", "trajectory"].into_iter().zip(sample.files()) {
-                raw.insert(key.to_owned(), path.to_string_lossy().into_owned().into());
-            }
-            raw.into()
-        })
-        .collect();
-    files::write_json(&dir.file("batch.json"), &samples)
+/// Whether anything, a dangling link too, is at a place.
+fn there(place: &Path) -> bool {
+    place.symlink_metadata().is_ok()
 }
 
 fn dir(context: &Context<'_>, group: &Group) -> StepDir {

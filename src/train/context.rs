@@ -125,13 +125,14 @@ pub struct Seams<'a> {
 impl Seams<'_> {
     /// Runs `job` with the surroundings of a call, its actions told under `label`.
     pub fn with_host<R>(&self, label: &str, job: impl FnOnce(&Host<'_>) -> Result<R>) -> Result<R> {
-        let tokens = std::sync::atomic::AtomicU64::new(0);
+        use std::sync::atomic::{AtomicU64, Ordering};
+        let (tokens, actions) = (AtomicU64::new(0), AtomicU64::new(0));
         let watch = |event: &trajectory::Event| {
             if let trajectory::Event::Usage { usage } = event {
-                tokens.store(usage.tokens(), std::sync::atomic::Ordering::Relaxed);
+                tokens.store(usage.tokens(), Ordering::Relaxed);
             }
-            if let Some(text) = event.headline() {
-                let tokens = tokens.load(std::sync::atomic::Ordering::Relaxed);
+            if let Some(text) = event.headline().filter(|_| is_told(actions.fetch_add(1, Ordering::Relaxed) + 1)) {
+                let tokens = tokens.load(Ordering::Relaxed);
                 (self.observer)(&Event::Action { label: label.to_owned(), text, tokens });
             }
         };
@@ -143,5 +144,22 @@ impl Seams<'_> {
             sandbox: self.sandbox,
             watch: &watch,
         })
+    }
+}
+
+/// Whether the nth action of a call is told: the first hundred are, then every tenth, every hundredth and so on, so
+/// that a flood stays readable. The record on disk has them all.
+fn is_told(n: u64) -> bool {
+    n <= 100 || n.is_multiple_of(10_u64.pow(n.ilog10() - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_told;
+
+    #[test]
+    fn a_flood_of_actions_is_told_thinly() {
+        assert!((1..=100).all(is_told) && is_told(110) && !is_told(111) && !is_told(1_110));
+        assert_eq!((1..=1_000_000).filter(|n| is_told(*n)).count(), 100 + 4 * 90);
     }
 }

@@ -4,8 +4,18 @@ use std::path::PathBuf;
 
 use crate::batch::{Evidence, Sample};
 use crate::ground::digest;
-use crate::ground::error::Result;
+use crate::ground::error::{Error, Result};
 use crate::ground::files;
+use crate::run::layout::StepDir;
+
+/// An evidence file as it was read.
+#[derive(Debug, Clone)]
+pub struct Original {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What it held.
+    pub bytes: Vec<u8>,
+}
 
 /// One group of a batch. Its files are hashed when it is made and read only when it is trained on.
 #[derive(Debug, Clone)]
@@ -45,9 +55,39 @@ impl Group {
         })
     }
 
+    /// Writes `batch.json`: the samples as they were given, their paths absolute.
+    pub fn write_batch(&self, dir: &StepDir) -> Result<()> {
+        let absolute = |sample: &Sample| {
+            let mut raw = sample.raw.clone();
+            for (key, path) in ["loss_report", "reads", "trajectory"].into_iter().zip(sample.files()) {
+                raw.insert(key.to_owned(), path.to_string_lossy().into_owned().into());
+            }
+            serde_json::Value::from(raw)
+        };
+        let samples: Vec<serde_json::Value> = self.samples.iter().map(absolute).collect();
+        files::write_json(&dir.file("batch.json"), &samples)
+    }
+
     /// Reads the samples' files, in the samples' order.
     pub fn evidence(&self) -> Result<Vec<Evidence>> {
         self.samples.iter().map(Sample::load).collect()
+    }
+
+    /// The bytes of all its files, as they were when it was hashed.
+    ///
+    /// Errors, kind `Failed`: one was changed since.
+    pub fn originals(&self) -> Result<Vec<Original>> {
+        let changed = self.changed();
+        if !changed.is_empty() {
+            let list = changed.join(", ");
+            return Err(Error::failed(format!(
+                "{}: the evidence was changed since this call began: {list}",
+                self.label
+            ))
+            .hint("look at it: the optimizer of an earlier micro-step may have written it")
+            .hint("run the same command to train on it as it is now"));
+        }
+        self.hashes.iter().map(|(path, _)| Ok(Original { path: path.clone(), bytes: files::read(path)? })).collect()
     }
 
     /// The samples' titles.

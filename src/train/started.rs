@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ground::error::Result;
+use crate::ground::error::{Error, Result};
 use crate::ground::files;
 
 /// The format's version.
@@ -25,6 +25,20 @@ pub struct Started {
     pub evidence: String,
     /// Who edits.
     pub optimizer: String,
+    /// Whether it was refused, and its files are being put aside.
+    #[serde(default)]
+    pub refused: bool,
+}
+
+/// What lies where an attempt notes its beginning.
+#[derive(Debug)]
+pub enum Left {
+    /// Nothing was begun.
+    Nothing,
+    /// Something was, but the note cannot be read.
+    Unknown,
+    /// This attempt.
+    Attempt(Started),
 }
 
 impl Started {
@@ -37,19 +51,26 @@ impl Started {
             before: before.to_owned(),
             evidence: evidence.to_owned(),
             optimizer: optimizer.to_owned(),
+            refused: false,
         }
     }
 
-    /// What an earlier call began here; none when there is nothing, or nothing that this version understands.
-    pub fn read(path: &Path) -> Result<Option<Started>> {
-        let bytes = files::read_if_there(path)?;
-        let started = bytes.and_then(|bytes| serde_json::from_slice::<Started>(&bytes).ok());
-        Ok(started.filter(|started| started.version == VERSION))
+    /// What an earlier call began here. A note of a later version's is an error: it knows more than we do.
+    pub fn read(path: &Path) -> Result<Left> {
+        let Some(bytes) = files::read_if_there(path)? else {
+            return Ok(Left::Nothing);
+        };
+        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        if value["version"].as_u64().is_some_and(|version| version > u64::from(VERSION)) {
+            return Err(Error::failed(format!("{} was begun by a later version of skilltrain", path.display()))
+                .hint("go on with that version, or remove the file to begin the step anew"));
+        }
+        Ok(serde_json::from_value(value).map_or(Left::Unknown, Left::Attempt))
     }
 
-    /// Whether an attempt begun with `self` can be gone on with as `other`: all alike but the number.
+    /// Whether an attempt begun with `self` can be gone on with as `other`: all alike but the number and how it fared.
     pub fn goes_on_as(&self, other: &Started) -> bool {
-        let same = Started { attempt: other.attempt, ..self.clone() };
+        let same = Started { attempt: other.attempt, refused: other.refused, ..self.clone() };
         same == *other
     }
 }

@@ -47,7 +47,7 @@ fn more_deletions_than_allowed_are_refused() {
 fn the_repair_turn_can_put_back_what_was_too_much() {
     let world = world();
     let script = "if [ $CALL = 1 ]; then git rm -q -r 0*; commit; else \
-                  git restore --source HEAD^ --staged --worktree .; git rm -q 00_general_rules/a.md; commit; fi";
+                  git restore --source HEAD^ --staged --worktree .; rm 00_general_rules/a.md; commit; fi";
     taken(&world, script, &["--retries", "0"]);
     assert_eq!(touched(&world), ["00_general_rules/a.md"]);
 }

@@ -3,14 +3,19 @@
 use crate::support::World;
 
 /// An optimizer that does as it should.
-pub const GOOD: &str = "card 01_craft_elements/good.md 'asked for a name'; commit 'a card'";
+pub(crate) const GOOD: &str = "card 01_craft_elements/good.md 'asked for a name'; commit 'a card'";
+
+/// A script whose repair turn leaves everything as it is.
+pub(crate) fn once(script: &str) -> String {
+    format!("[ $CALL = 1 ] || exit 0; {script}")
+}
 
 /// Cards that every pool here begins with.
-pub const SEED: [&str; 4] =
+pub(crate) const SEED: [&str; 4] =
     ["00_general_rules/a.md", "00_general_rules/b.md", "01_craft_elements/c.md", "02_genre_specifics/d.md"];
 
 /// A world with a pool of four cards and a batch of one work.
-pub fn world() -> World {
+pub(crate) fn world() -> World {
     let world = World::with_pool();
     for (n, path) in SEED.iter().enumerate() {
         let text = format!(
@@ -25,13 +30,13 @@ pub fn world() -> World {
 }
 
 /// The label of the only micro-step.
-pub fn label(world: &World) -> String {
+pub(crate) fn label(world: &World) -> String {
     format!("{}-g01", world.root().file_name().unwrap().to_string_lossy())
 }
 
 /// A row that must be refused.
 #[must_use]
-pub struct Row<'a> {
+pub(crate) struct Row<'a> {
     script: String,
     args: Vec<&'a str>,
     calls: usize,
@@ -43,7 +48,7 @@ pub struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// With `--retries 0`: one attempt, a first turn and a repair turn.
-    pub fn of(script: impl Into<String>) -> Row<'a> {
+    pub(crate) fn of(script: impl Into<String>) -> Row<'a> {
         Row {
             script: script.into(),
             args: vec!["--retries", "0"],
@@ -56,45 +61,45 @@ impl<'a> Row<'a> {
     }
 
     /// Arguments instead of `--retries 0`.
-    pub fn args(self, args: &[&'a str]) -> Self {
+    pub(crate) fn args(self, args: &[&'a str]) -> Self {
         Row { args: args.to_vec(), ..self }
     }
 
     /// How often the optimizer is called.
-    pub fn calls(self, calls: usize) -> Self {
+    pub(crate) fn calls(self, calls: usize) -> Self {
         Row { calls, ..self }
     }
 
     /// How many attempts are made.
-    pub fn attempts(self, attempts: usize) -> Self {
+    pub(crate) fn attempts(self, attempts: usize) -> Self {
         Row { attempts, ..self }
     }
 
     /// What the message holds: the guard's name, and what to do.
-    pub fn says(self, says: &[&'a str]) -> Self {
+    pub(crate) fn says(self, says: &[&'a str]) -> Self {
         Row { says: says.to_vec(), ..self }
     }
 
     /// A path that each attempt's commit holds, with a part of its text.
-    pub fn keeps(mut self, path: &'a str, text: &'a str) -> Self {
+    pub(crate) fn keeps(mut self, path: &'a str, text: &'a str) -> Self {
         self.kept.push((path, text));
         self
     }
 
     /// Nothing was edited, so nothing is kept.
-    pub fn keeps_nothing(self) -> Self {
+    pub(crate) fn keeps_nothing(self) -> Self {
         Row { nothing_kept: true, ..self }
     }
 
     /// Runs the row in a new world.
-    pub fn check(self) -> World {
+    pub(crate) fn check(self) -> World {
         let world = world();
         self.check_in(&world);
         world
     }
 
     /// Runs the row; gives what was said on standard error.
-    pub fn check_in(self, world: &World) -> String {
+    pub(crate) fn check_in(self, world: &World) -> String {
         let (before, subjects) = (world.tip(), world.subjects());
         let err = world.backward(&world.agent(&self.script), &self.args).fails(1);
         for part in &self.says {
@@ -147,7 +152,7 @@ impl<'a> Row<'a> {
 }
 
 /// A good run succeeds with exactly one more commit, whatever happened before it.
-pub fn check_good(world: &World) {
+pub(crate) fn check_good(world: &World) {
     let (before, subjects) = (world.tip(), world.subjects());
     world.backward(&world.agent(GOOD), &["--retries", "0"]).ok();
     check_one_more(world, &before, &subjects);
@@ -155,7 +160,7 @@ pub fn check_good(world: &World) {
 }
 
 /// Exactly one commit of ours stands on `before`; the pool is clean; the marker says so.
-pub fn check_one_more(world: &World, before: &str, subjects: &[String]) {
+pub(crate) fn check_one_more(world: &World, before: &str, subjects: &[String]) {
     let subject = format!("train {}", label(world));
     let wanted: Vec<String> = subjects.iter().cloned().chain([subject.clone()]).collect();
     assert_eq!(world.subjects(), wanted);
@@ -168,7 +173,7 @@ pub fn check_one_more(world: &World, before: &str, subjects: &[String]) {
 }
 
 /// Runs an optimizer whose work is taken; gives what was said on standard error.
-pub fn taken(world: &World, script: &str, args: &[&str]) -> String {
+pub(crate) fn taken(world: &World, script: &str, args: &[&str]) -> String {
     let (before, subjects) = (world.tip(), world.subjects());
     let run = world.backward(&world.agent(script), args);
     assert_eq!(run.code, Some(0), "{}\n{}", run.out, run.err);
@@ -177,7 +182,7 @@ pub fn taken(world: &World, script: &str, args: &[&str]) -> String {
 }
 
 /// Paths that the newest commit touched.
-pub fn touched(world: &World) -> Vec<String> {
+pub(crate) fn touched(world: &World) -> Vec<String> {
     let names = world.git("pool", &["show", "--format=", "--name-only", "HEAD"]);
     names.lines().map(str::to_owned).collect()
 }

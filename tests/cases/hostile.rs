@@ -50,7 +50,7 @@ fn a_card_that_became_a_folder_and_a_folder_that_became_a_card_are_refused() {
 
 #[test]
 fn folders_deeper_than_a_path_can_say_are_refused() {
-    let deep = "i=0; while [ $i -lt 1500 ]; do mkdir deep12345 && cd deep12345 || exit 7; i=$((i+1)); done; echo x > x.md; cd \"$HERE\"";
+    let deep = "i=0; while [ $i -lt 1500 ]; do mkdir deep12345 2>/dev/null && cd deep12345 2>/dev/null || break; i=$((i+1)); done; echo x > x.md; cd \"$HERE\"";
     Row::of(format!("HERE=$PWD; card {NEW} 'asked for a name'; commit; {deep}"))
         .says(&["(only-cards)", "deep12345"])
         .keeps(NEW, "asked for a name")

@@ -56,7 +56,8 @@ fn the_repair_turn_has_its_hook_back() {
     let world = world();
     let script = format!(
         "if [ $CALL = 1 ]; then rm -f .git/hooks/pre-commit; git config core.hooksPath /nowhere; {HOLLOW}; commit; \
-         else git commit -q --allow-empty -m again || echo stopped > \"$ROOT/stopped\"; card {NEW} 'asked'; commit; fi"
+         else sed 's/asked/asked again/' {NEW} > 01_craft_elements/two.md; commit || echo stopped > \"$ROOT/stopped\"; \
+         card {NEW} 'asked'; card 01_craft_elements/two.md 'asked twice'; commit; fi"
     );
     taken(&world, &script, &["--retries", "0"]);
     assert!(world.path("stopped").is_file(), "the hook did not run");

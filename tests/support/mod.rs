@@ -2,7 +2,7 @@
 //!
 //! The only way in which a test starts skilltrain or git. Nothing of the user's reaches either.
 
-#![allow(dead_code, reason = "each test binary uses its own part of this")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part of this")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,19 @@ impl World {
 
     /// An empty world whose folder's name is given: for odd paths.
     pub fn named(name: &str) -> World {
-        let folder = tempfile::tempdir().unwrap();
+        World::in_folder(&std::env::temp_dir(), name)
+    }
+
+    /// An empty world in memory where that can be had: for tests that start the program hundreds of times, whose
+    /// flushes would only keep the disk busy.
+    pub fn in_memory() -> World {
+        let memory = Path::new("/dev/shm");
+        let disk = std::env::temp_dir();
+        World::in_folder(if memory.is_dir() { memory } else { &disk }, "world")
+    }
+
+    fn in_folder(place: &Path, name: &str) -> World {
+        let folder = tempfile::tempdir_in(place).unwrap();
         std::fs::create_dir_all(folder.path().join(name).join("home")).unwrap();
         let root = folder.path().join(name);
         let variables = [
@@ -192,7 +204,8 @@ impl World {
 }
 
 impl Run {
-    fn of(output: Output) -> Run {
+    /// Reads how a program ended.
+    pub fn of(output: Output) -> Run {
         Run {
             code: output.status.code(),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -228,7 +241,7 @@ fn report(n: usize) -> String {
 }
 
 const PRELUDE: &str = r#"
-echo x >> "$ROOT/calls" 2>/dev/null
+{ echo x >> "$ROOT/calls"; } 2>/dev/null
 CALL=$(wc -l < "$ROOT/calls" 2>/dev/null | tr -d ' ')
 cat > /dev/null
 card() { mkdir -p "$(dirname "$1")"; printf -- '---\ndescription: Use when %s. Not for letters.\n---\n\n## Rules\n- %s\n' "$2" "$2" > "$1"; }

@@ -3,6 +3,7 @@
 //! An edit replaces only the bytes concerned; the rest of a body is never formatted anew.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::facts::{Fact, fact};
 use super::mood::imperative;
@@ -20,7 +21,7 @@ pub(super) struct Line {
     pub(super) fact: Option<Fact>,
     /// The fact's shape: asked of every card whenever a new fact looks for its list.
     pub(super) shape: Option<String>,
-    pub(super) terms: Terms,
+    pub(super) terms: Arc<Terms>,
 }
 
 /// A card being edited.
@@ -174,7 +175,7 @@ fn cut(body: &str, range: Range<usize>, out: &mut Vec<Line>) {
     for range in placed.unwrap_or_else(|| vec![range]) {
         let text = body[range.clone()].to_owned();
         let fact = fact(&text).filter(|_| !imperative(&text));
-        let (shape, terms) = (fact.as_ref().map(Fact::shape), Terms::of(&text));
+        let (shape, terms) = (fact.as_ref().map(Fact::shape), Arc::new(Terms::of(&text)));
         out.push(Line { range, text, fact, shape, terms });
     }
 }

@@ -130,7 +130,7 @@ impl Pool {
 
 /// The weights over all rules at hand: those of the pool and those of the reports.
 pub(super) fn weights<'a>(drafts: &'a [Arc<Draft>], rules: impl Iterator<Item = &'a Terms>) -> Weights {
-    Weights::of(drafts.iter().flat_map(|draft| draft.lines.iter().map(|line| &line.terms)).chain(rules))
+    Weights::of(drafts.iter().flat_map(|draft| draft.lines.iter().map(|line| &*line.terms)).chain(rules))
 }
 
 #[cfg(test)]

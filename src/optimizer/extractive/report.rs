@@ -175,10 +175,9 @@ fn clip(text: &str) -> String {
     }
 }
 
+/// All of them: a commonality report that leaves a work out is refused.
 fn titles(evidence: &[Evidence]) -> String {
-    let shown: Vec<&str> = evidence.iter().take(MAX_NAMES).map(|sample| sample.title.as_str()).collect();
-    let more = evidence.len().saturating_sub(MAX_NAMES);
-    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
+    evidence.iter().map(|sample| sample.title.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 fn plural(count: usize, noun: &str) -> String {

@@ -1,6 +1,7 @@
 //! Words, stems and rarity weights, and when two rules say the same.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::lexicon::{self, is};
 use super::words::{Word, number_word, stem, words};
@@ -92,7 +93,7 @@ fn value_of(word: &Word) -> Option<String> {
     if let Some(digits) = number_word(&word.low) {
         return Some(digits.to_owned());
     }
-    let name = !word.opens && word.raw.chars().next().is_some_and(char::is_uppercase) && word.low != "i";
+    let name = !word.opens && word.capital && word.low != "i";
     name.then(|| word.low.clone())
 }
 
@@ -200,13 +201,14 @@ impl Vector {
 /// Terms and their vector.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Weighed {
-    pub(super) terms: Terms,
+    pub(super) terms: Arc<Terms>,
     pub(super) vector: Vector,
 }
 
 impl Weighed {
     /// Weighs terms.
-    pub(super) fn new(terms: Terms, weights: &Weights) -> Weighed {
+    pub(super) fn new(terms: impl Into<Arc<Terms>>, weights: &Weights) -> Weighed {
+        let terms = terms.into();
         let vector = weights.vector(&terms);
         Weighed { terms, vector }
     }

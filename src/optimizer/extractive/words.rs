@@ -5,8 +5,6 @@ use frostem::{Algorithm, Stemmer};
 /// A word as a comparison sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// As written.
-    pub(super) raw: String,
     /// In small letters, apostrophes straight.
     pub(super) low: String,
     /// Byte range in the text.
@@ -15,6 +13,8 @@ pub(super) struct Word {
     pub(super) opens: bool,
     /// Whether it stood in a code span.
     pub(super) code: bool,
+    /// Whether it begins with a capital.
+    pub(super) capital: bool,
 }
 
 /// The words of a text in order; a mark inside a word (`a-b`, `x.y`, `don't`) does not cut it.
@@ -47,9 +47,13 @@ pub(super) fn words(text: &str) -> Vec<Word> {
 }
 
 fn word(text: &str, from: usize, to: usize, opens: bool, code: bool) -> Word {
-    let raw = text[from..to].to_owned();
-    let low = raw.to_lowercase().replace('’', "'");
-    Word { raw, low, span: (from, to), opens, code }
+    let raw = &text[from..to];
+    let mut low = raw.to_lowercase();
+    if low.contains('’') {
+        low = low.replace('’', "'");
+    }
+    let capital = raw.chars().next().is_some_and(char::is_uppercase);
+    Word { low, span: (from, to), opens, code, capital }
 }
 
 /// The stem of a word in small letters: Snowball's English stemmer ("Porter 2"), after possessives are cut and British
@@ -121,6 +125,7 @@ mod tests {
         assert_eq!(got, ["don't", "cut", "e-mail", "a.b", "or", "x/y", "code", "here", "end"]);
         let opens: Vec<bool> = words(text).iter().map(|word| word.opens).collect();
         assert_eq!(opens, [true, false, false, false, false, false, true, false, true]);
-        assert!(words(text).iter().all(|word| text[word.span.0..word.span.1] == word.raw));
+        let spans = words(text).into_iter().map(|word| text[word.span.0..word.span.1].to_lowercase().replace('’', "'"));
+        assert_eq!(spans.collect::<Vec<_>>(), got);
     }
 }

@@ -6,6 +6,10 @@ use crate::pool::front_matter::split;
 
 /// Finds everything that is wrong with a card's bytes.
 pub(super) fn check(linter: &Linter, bytes: &[u8], found: &mut Found<'_>) {
+    if bytes.len() > linter.profile.most_bytes() {
+        let message = format!("the file has {} bytes; no card of this profile can have as many", bytes.len());
+        return found.add("body-too-long", None, message, "a card is a page of text: shorten it, or remove it");
+    }
     // What is not UTF-8 is read on as well as it goes, so that its other problems show too.
     let lossy;
     let text = match text::utf8(bytes, found) {

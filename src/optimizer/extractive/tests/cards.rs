@@ -124,7 +124,7 @@ fn what_was_said_and_whose_work_it_was_stay_out() {
     let said = "always greet the passenger by name and offer a window seat before the luggage is weighed";
     let text = "# Loss\n\n- Always greet the passenger by name and offer a window seat before the luggage is weighed.\n\
          - As tour-12 shows, use shorter words.\n- Use the word \"sorry\" less.\n- In 3 of 5 letters, use fewer commas.\n";
-    let mut all = [report("tour-12", &text), report("tour-13", &text)];
+    let mut all = [report("tour-12", text), report("tour-13", text)];
     all[0].trajectory = format!("## assistant\n\n{said}\n");
     let made = plan(&all, None, &[], &profile(), BOUNDS);
     let card: String = made
