@@ -85,7 +85,6 @@ fn a_redirect_is_not_followed_with_the_key() {
 
 #[test]
 fn nobody_listens() {
-    let server = Server::script([]);
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let world = World::new();
     let http = world.http(&format!("openai:m@http://{free}/v1"));
@@ -94,7 +93,25 @@ fn nobody_listens() {
     assert!(failure.message.contains("nothing listens there (6 attempts)"), "{failure}");
     assert_eq!((world.total().failed, world.total().lost), (6, 0), "what was not sent is not lost");
     assert_eq!(world.shared.budget.spent().calls, 0);
-    drop(server);
+}
+
+#[test]
+fn a_server_without_encryption_is_not_asked_again() {
+    // What answers an encrypted greeting in plain text.
+    let plain = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = plain.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in plain.incoming().flatten() {
+            let _ = std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+            let _ = std::io::Read::read(&mut stream, &mut [0; 4096]);
+        }
+    });
+    let world = World::new();
+    let http = world.http(&format!("openai:m@https://{address}/v1"));
+    let failure = world.client_of(std::sync::Arc::new(http)).chat(&ask("hi")).unwrap_err();
+    assert_eq!((failure.why, failure.lost), (Why::Rejected, false), "{failure}");
+    assert!(failure.hint.unwrap().contains("scheme"));
+    assert!(world.slept().is_empty());
 }
 
 #[test]

@@ -111,9 +111,14 @@ fn failure(error: HttpError, begun: bool) -> Failure {
         HttpError::ConnectionFailed | HttpError::ConnectProxyFailed(_) => {
             unsent(Why::Outage, format!("no connection: {error}"))
         }
-        HttpError::Rustls(ureq_tls) => unsent(Why::Rejected, format!("no trusted connection: {ureq_tls}"))
-            .hint("set SSL_CERT_FILE to the certificates to trust"),
-        HttpError::Tls(_) | HttpError::TlsRequired => unsent(Why::Rejected, format!("no trusted connection: {error}")),
+        // What the encryption says arrives as an I/O error: a certificate that nobody vouches for, or no encryption.
+        HttpError::Io(io) if io.kind() == ErrorKind::InvalidData && !begun => {
+            unsent(Why::Rejected, format!("no trusted connection: {io}"))
+                .hint("check the base URL's scheme, or set SSL_CERT_FILE to the certificates to trust")
+        }
+        HttpError::Rustls(_) | HttpError::Tls(_) | HttpError::TlsRequired => {
+            unsent(Why::Rejected, format!("no trusted connection: {error}"))
+        }
         HttpError::BadUri(_) | HttpError::Http(_) | HttpError::InvalidProxyUrl => {
             unsent(Why::Rejected, format!("the request cannot be sent: {error}"))
         }

@@ -161,7 +161,8 @@ impl Http {
             let time = call.meter.budget.time_left().map_or(self.time, |left| left.min(self.time));
             let raw = self.connection.post(&self.headers(), body, time, call.cancel).map_err(|failure| {
                 let ran_out = failure.why == Why::Timeout && time < self.time;
-                if ran_out { Failure { why: Why::Budget, ..failure } } else { failure }
+                let message = "the budget is used up: max_minutes ended a call".to_owned();
+                if ran_out { Failure { why: Why::Budget, message, ..failure } } else { failure }
             });
             let failure = match raw.and_then(|raw| self.read(&raw)) {
                 Ok(reply) => return Ok(reply),
