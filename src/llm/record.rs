@@ -56,6 +56,11 @@ impl Recording {
         Ok(Arc::new(Recording { path: path.to_owned(), file: Mutex::new(written), flushed: Condvar::new(), tape }))
     }
 
+    /// Appends someone else's exchange: a JSON object whose `kind` is not `chat`. Returns when it is on the disk.
+    pub fn write(&self, exchange: &serde_json::Value) -> Result<()> {
+        self.append(format!("{exchange}\n").as_bytes()).at("write", &self.path)
+    }
+
     /// Appends a line and returns when it is on the disk. Those who wait together are flushed together.
     fn append(&self, line: &[u8]) -> std::io::Result<()> {
         let mut written = self.file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,12 +103,20 @@ pub struct Recorder {
     inner: Arc<dyn Backend>,
     recording: Arc<Recording>,
     secrets: Vec<Key>,
+    questions: bool,
 }
 
 impl Recorder {
     /// Records what `inner` answers; `secrets` are keys that must not be written, should anyone have said one.
     pub fn new(inner: Arc<dyn Backend>, recording: Arc<Recording>, secrets: Vec<Key>) -> Recorder {
-        Recorder { inner, recording, secrets }
+        Recorder { inner, recording, secrets, questions: true }
+    }
+
+    /// The same, but only answers are written. An answer is found by its question's digest; the questions are for
+    /// people, and hold the pool again and again.
+    #[must_use]
+    pub fn without_questions(self) -> Recorder {
+        Recorder { questions: false, ..self }
     }
 
     /// Writes an exchange, and gives back what was written: what is used now is what a replay will use.
@@ -134,7 +147,7 @@ impl Backend for Recorder {
         if answered.outcome.as_ref().is_err_and(is_none) {
             return answered;
         }
-        self.keep(&Exchange::new(call, mark.2, self.model(), &answered)).unwrap_or_else(|why| {
+        self.keep(&Exchange::new(call, mark.2, self.model(), &answered, self.questions)).unwrap_or_else(|why| {
             let path = self.recording.path.display();
             let failure = Failure::new(Why::Unkept, format!("cannot record an answer in {path}: {why}"));
             Err(failure.hint("nothing was used: make room or mend the folder, then run the same command again")).into()
@@ -145,6 +158,20 @@ impl Backend for Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ground::prompts::Prompts;
+    use crate::ground::signals::Cancel;
+    use crate::llm::{Budget, Client, Limits, Message, Request, Role, Scripted, Shared, Spent, VirtualClock};
+
+    fn client(recorder: Recorder) -> Client {
+        let budget = Budget::new(Limits::default(), Spent::default(), Arc::new(VirtualClock::default()));
+        let (ledger, cancel, prompts) = (Arc::default(), Cancel::default(), Prompts::default());
+        let shared = Shared { budget: Arc::new(budget), ledger, cancel, prompts };
+        Client::new(Arc::new(recorder), shared, None, Role::Target)
+    }
+
+    fn question() -> Request {
+        Request::new(vec![Message::user("hi")], 9)
+    }
 
     #[test]
     fn an_answer_that_cannot_be_written_is_an_error_for_all_after_it() {
@@ -158,6 +185,10 @@ mod tests {
         recording.file.lock().unwrap().file = Arc::new(File::options().append(true).open(&path).unwrap());
         recording.append(b"{}\n").unwrap_err();
         assert_eq!(files::read_text(&path).unwrap(), "{}\n");
+        let script = Arc::new(Scripted::texts(["paid"]));
+        let failure = client(Recorder::new(script, recording, Vec::new())).chat(&question()).unwrap_err();
+        assert_eq!(failure.why, Why::Unkept);
+        assert!(failure.message.contains("calls.jsonl"), "{failure}");
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(call: &Call<'_>, occurrence: u32, model: &str, answered: &Answered) -> Exchange {
+    pub(super) fn new(call: &Call<'_>, occurrence: u32, model: &str, answered: &Answered, question: bool) -> Exchange {
         let (reply, failure) = match &answered.outcome {
             Ok(reply) => (Some(reply.clone()), None),
             Err(failure) => (None, Some(failure.clone())),
@@ -55,7 +55,7 @@ impl Exchange {
             digest: call.digest.to_owned(),
             occurrence,
             model: model.to_owned(),
-            request: Some(call.request.clone()),
+            request: question.then(|| call.request.clone()),
             failed: answered.failed.clone(),
             reply,
             failure,

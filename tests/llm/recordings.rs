@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use skilltrain::ground::env::Env;
 use skilltrain::ground::error::Kind;
-use skilltrain::llm::{Client, Limits, Recorder, Recording, Replay, Replayer, Sums, Why};
+use skilltrain::llm::{Client, Limits, Recorder, Recording, Replay, Replayer, Reply, Scripted, Sums, Used, Why};
 
 use crate::server::{Server, answer, status};
 use crate::world::{World, ask};
@@ -19,6 +19,10 @@ fn recorder(world: &World, server: &Server, path: &Path) -> Client {
 
 fn replayer(world: &World, path: &Path) -> Client {
     world.client_of(Arc::new(Replayer::new("m", Replay::open(path).unwrap())))
+}
+
+fn replayer_of(model: &str, path: &Path) -> Client {
+    World::new().client_of(Arc::new(Replayer::new(model, Replay::open(path).unwrap())))
 }
 
 /// The texts of 24 questions asked three times each, from so many threads; in the order of the questions.
@@ -112,6 +116,40 @@ fn an_answer_that_is_on_disk_is_not_paid_again() {
     assert_eq!(second.shared.budget.spent().calls, 1);
     assert!(std::fs::read(&path).unwrap()[..whole] == bytes[..whole], "what was there stays");
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 3);
+}
+
+#[test]
+fn a_recording_without_questions_replays_as_well_and_holds_others_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.jsonl");
+    let server = Server::script([answer("one")]);
+    let world = World::new();
+    let recording = Recording::open(&path).unwrap();
+    recording.write(&serde_json::json!({"kind": "agent", "events": []})).unwrap();
+    let http = Arc::new(world.http(&format!("openai:m@{}", server.url())));
+    let recorder = Recorder::new(http, recording, Vec::new()).without_questions();
+    world.client_of(Arc::new(recorder)).chat(&ask("a long question")).unwrap();
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("a long question"));
+    assert_eq!(replayer(&World::new(), &path).chat(&ask("a long question")).unwrap().text, "one");
+}
+
+#[test]
+fn what_is_used_is_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.jsonl");
+    let world = World::new();
+    // A number that JSON cannot hold is none after it was written.
+    let script = Scripted::by(|_, _| {
+        let mut used = Used::default();
+        used.usage.cost_usd = Some(f64::NAN);
+        used.usage.input_tokens = 1;
+        Some(Ok(Reply { usage: Some(used), ..Reply::text("x") }))
+    });
+    let recording = Recording::open(&path).unwrap();
+    let client = world.client_of(Arc::new(Recorder::new(Arc::new(script), recording, Vec::new())));
+    let reply = client.chat(&ask("hi")).unwrap();
+    assert_eq!(reply.usage.unwrap().usage.cost_usd, None);
+    assert_eq!(replayer_of("scripted", &path).chat(&ask("hi")).unwrap(), reply);
 }
 
 #[test]
