@@ -123,9 +123,10 @@ impl Sums {
 impl fmt::Display for Sums {
     /// `118 calls, 3 failed attempts, 61 reused · 120 k tokens · $0.42 and 2 calls of unknown price`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let some = |count: u64, what: &str| if count > 0 { format!(", {count} {what}") } else { String::new() };
-        let calls = if self.calls == 1 { "call" } else { "calls" };
-        write!(f, "{} {calls}{}{}", self.calls, some(self.failed, "failed attempts"), some(self.cached, "reused"))?;
+        let many = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let some = |count: u64, text: String| if count > 0 { format!(", {text}") } else { String::new() };
+        let failed = some(self.failed, many(self.failed, "failed attempt"));
+        write!(f, "{}{failed}{}", many(self.calls, "call"), some(self.cached, format!("{} reused", self.cached)))?;
         let tokens = self.input_tokens.saturating_add(self.output_tokens).saturating_add(self.failed_tokens);
         match tokens {
             0..10_000 => write!(f, " · {tokens} tokens")?,
@@ -134,7 +135,7 @@ impl fmt::Display for Sums {
         match (self.unpriced, self.money == Money::default()) {
             (0, _) => write!(f, " · {}", self.money),
             (_, true) => write!(f, " · price unknown"),
-            (unpriced, false) => write!(f, " · {} and {unpriced} calls of unknown price", self.money),
+            (unpriced, false) => write!(f, " · {} and {} of unknown price", self.money, many(unpriced, "call")),
         }
     }
 }
@@ -218,7 +219,7 @@ mod tests {
         let total = back.total();
         assert_eq!((total.calls, total.failed, total.lost, total.cached, total.saved_tokens), (3, 1, 1, 1, 77));
         assert_eq!((total.unmeasured, total.unpriced, total.money), (1, 2, Money::usd(0.002)));
-        insta::assert_snapshot!(total, @"3 calls, 1 failed attempts, 1 reused · 1502 tokens · $0.0020 and 2 calls of unknown price");
+        insta::assert_snapshot!(total, @"3 calls, 1 failed attempt, 1 reused · 1502 tokens · $0.0020 and 2 calls of unknown price");
         insta::assert_snapshot!(back.lines()[1].sums, @"2 calls · 2 tokens · price unknown");
         insta::assert_snapshot!(Sums::default(), @"0 calls · 0 tokens · $0.00");
     }

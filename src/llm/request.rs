@@ -158,8 +158,8 @@ impl Request {
         self.name_and_bound(model).0
     }
 
-    /// The most tokens that the question can have: no token is shorter than a byte, and its canonical form has more
-    /// bytes than its text, which covers what a server's template adds. With tools, some servers add a page.
+    /// The most tokens that the question can have: no token is shorter than a byte. A server's template may add a
+    /// greeting of its own, and with tools some add a page.
     pub fn input_bound(&self) -> u64 {
         self.bound_of(self.canonical().len())
     }
@@ -172,7 +172,7 @@ impl Request {
     }
 
     fn bound_of(&self, bytes: usize) -> u64 {
-        let page = if self.tools.is_empty() && self.schema.is_none() { 0 } else { 1_024 };
+        let page = if self.tools.is_empty() && self.schema.is_none() { 128 } else { 1_152 };
         bytes as u64 + page
     }
 }
