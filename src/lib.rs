@@ -11,6 +11,7 @@ pub mod stages;
 
 pub mod agent;
 pub mod evaluator;
+pub mod llm;
 pub mod optimizer;
 
 pub mod pool;
