@@ -124,11 +124,11 @@ fn trials(who: Who, count: usize) {
 }
 
 #[test]
-fn two_hundred_random_deaths_of_the_built_in_optimizers_trainer() {
-    trials(Who::Extractive, 120);
+fn random_deaths_of_the_built_in_optimizers_trainer() {
+    trials(Who::Extractive, 140);
 }
 
 #[test]
-fn a_hundred_random_deaths_of_an_agents_trainer() {
+fn random_deaths_of_an_agents_trainer() {
     trials(Who::Sloppy, 60);
 }
