@@ -3,6 +3,8 @@
 //! Objects are borrowed from the pool (`alternates`), nothing can be pushed back. Its `.git` is made anew for every
 //! attempt; its files are only brought up to date, so that the next micro-step costs what changed.
 
+mod settings;
+
 use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,9 +12,8 @@ use std::path::{Path, PathBuf};
 
 use git2::{Oid, Repository, RepositoryInitOptions};
 
-use super::alternates::{alternates, object_folders};
 use super::commit::Author;
-use super::folder::{self, StatCache};
+use super::folder::{self, StatCache, Stats};
 use super::repo::{Changes, Files, PLAIN, Pool, changes_between, wrap};
 use super::worktree::{index_entry, remove_if_empty};
 use crate::ground::crash;
@@ -57,13 +58,16 @@ impl Checkout {
     /// pre-commit hook calls.
     pub fn prepare(pool: &Pool, folder: &Path, before: Oid, program: &Path, cache: &mut StatCache) -> Result<Checkout> {
         let wanted = pool.files(before)?;
-        if refresh(pool, folder, &wanted, cache).is_err() {
-            files::remove_dir(folder)?;
-            refresh(pool, folder, &wanted, cache)?;
-        }
+        let stats = match refresh(pool, folder, &wanted, cache) {
+            Ok(stats) => stats,
+            Err(_) => {
+                files::remove_dir(folder)?;
+                refresh(pool, folder, &wanted, cache)?
+            }
+        };
         crash::point("checkout-files");
         let checkout = Checkout::at(pool, folder, before, program);
-        checkout.make_repository(pool, &wanted)?;
+        checkout.make_repository(pool, &wanted, &stats)?;
         Ok(checkout)
     }
 
@@ -73,7 +77,7 @@ impl Checkout {
     }
 
     fn at(pool: &Pool, folder: &Path, before: Oid, program: &Path) -> Checkout {
-        let objects = object_folders(&pool.git_dir().join("objects"));
+        let objects = settings::object_folders(&pool.git_dir().join("objects"));
         Checkout { folder: folder.to_owned(), before, objects, program: program.to_owned() }
     }
 
@@ -153,7 +157,7 @@ impl Checkout {
             return Head::Broken(format!("its .git holds {}, which is no plain file", path.display()));
         }
         // Its settings decide what is read: an include can be a pipe, the work tree or the objects another's.
-        if let Err(error) = self.write_settings(&git) {
+        if let Err(error) = settings::write(&git, &self.objects, &self.program) {
             return Head::Broken(error.to_string());
         }
         let flags = git2::RepositoryOpenFlags::NO_SEARCH;
@@ -180,7 +184,8 @@ impl Checkout {
     }
 
     /// A new `.git`: the pool's branch at `before`, its objects borrowed, our hook, no setting of the user's.
-    fn make_repository(&self, pool: &Pool, wanted: &Files) -> Result<()> {
+    /// `stats` are the files' own, so that git need not read them to find them unchanged.
+    fn make_repository(&self, pool: &Pool, wanted: &Files, stats: &Stats) -> Result<()> {
         let fail = |error| wrap(error, "cannot make the checkout's repository");
         let git = self.folder.join(".git");
         files::remove_dir(&git)?;
@@ -188,81 +193,32 @@ impl Checkout {
         let branch = pool.branch().strip_prefix("refs/heads/").unwrap_or(pool.branch());
         options.no_reinit(true).external_template(false).initial_head(branch);
         Repository::init_opts(&self.folder, &options).map_err(fail)?;
-        self.write_settings(&git)?;
+        settings::write(&git, &self.objects, &self.program)?;
         if let Some(shallow) = files::read_if_there(&pool.git_dir().join("shallow"))? {
             plain_write(&git.join("shallow"), &shallow)?;
         }
         crash::point("checkout-git");
         let repo = Repository::open(&self.folder).map_err(fail)?;
         repo.reference(pool.branch(), self.before, true, "checkout").map_err(fail)?;
-        self.fill_index(&repo, wanted).map_err(fail)
-    }
-
-    /// Writes anew what decides how the repository in `git` is read and what a commit there does.
-    fn write_settings(&self, git: &Path) -> Result<()> {
-        let fail = |error| wrap(error, "cannot set up the checkout's repository");
-        for name in ["config", "config.worktree", "commondir", "objects/info/alternates", "hooks/pre-commit"] {
-            files::remove(&git.join(name))?;
-        }
-        plain_write(&git.join("objects/info/alternates"), &alternates(&self.objects)?)?;
-        let hook_file = git.join("hooks/pre-commit");
-        plain_write(&hook_file, &hook(&self.program))?;
-        std::fs::set_permissions(&hook_file, files::permissions(0o755)).at("make executable", &hook_file)?;
-        let config = git.join("config");
-        plain_write(&config, b"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfilemode = true\n")?;
-        let mut config = git2::Config::open(&config).map_err(fail)?;
-        for (key, value) in SETTINGS {
-            config.set_str(key, value).map_err(fail)?;
-        }
-        Ok(())
-    }
-
-    fn fill_index(&self, repo: &Repository, wanted: &Files) -> Result<(), git2::Error> {
-        let mut index = repo.index()?;
-        for (path, entry) in wanted {
-            let data = std::fs::symlink_metadata(self.folder.join(path)).ok();
-            index.add(&index_entry(path, *entry, data.as_ref()))?;
-        }
-        index.write()
+        fill_index(&repo, wanted, stats).map_err(fail)
     }
 }
 
-/// Settings of the checkout's own, so that the user's cannot change what a commit there does.
-const SETTINGS: &[(&str, &str)] = &[
-    ("user.name", super::commit::NAME),
-    ("user.email", super::commit::EMAIL),
-    ("commit.gpgsign", "false"),
-    ("tag.gpgsign", "false"),
-    ("core.autocrlf", "false"),
-    ("core.safecrlf", "false"),
-    ("core.excludesFile", "/dev/null"),
-    ("core.attributesFile", "/dev/null"),
-    ("core.fsmonitor", "false"),
-    // Relative to the work tree's root, so that no odd path has to stand in a config.
-    ("core.hooksPath", ".git/hooks"),
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
-];
-
-/// The pre-commit hook; the program's path stands in single quotes, where the shell reads nothing else.
-fn hook(program: &Path) -> Vec<u8> {
-    let quoted: Vec<u8> = program.as_os_str().as_bytes().iter().fold(Vec::new(), |mut text, byte| {
-        match byte {
-            b'\'' => text.extend(b"'\\''"),
-            _ => text.push(*byte),
-        }
-        text
-    });
-    [b"#!/bin/sh\nexec '".as_slice(), &quoted, b"' lint --staged\n"].concat()
+fn fill_index(repo: &Repository, wanted: &Files, stats: &Stats) -> Result<(), git2::Error> {
+    let mut index = repo.index()?;
+    for (path, entry) in wanted {
+        index.add(&index_entry(path, *entry, stats.get(path)))?;
+    }
+    index.write()
 }
 
-/// Brings the folder's files to `wanted`. Fails, having changed little, where something odd is in the way.
-fn refresh(pool: &Pool, root: &Path, wanted: &Files, cache: &mut StatCache) -> Result<()> {
+/// Brings the folder's files to `wanted` and gives their stats. Fails, having changed little, where something odd is in the way.
+fn refresh(pool: &Pool, root: &Path, wanted: &Files, cache: &mut StatCache) -> Result<Stats> {
     if root.symlink_metadata().is_ok_and(|data| !data.is_dir()) {
         files::remove(root)?;
     }
     files::create_dir(root)?;
-    let here = folder::read(root, cache)?;
+    let mut here = folder::read(root, cache)?;
     let odd_file = |(path, entry): (&String, &super::repo::Entry)| entry.mode != PLAIN || path.contains("/.git/");
     if !here.odd.is_empty() || here.files.iter().any(odd_file) {
         return Err(Error::failed("something odd is in the checkout"));
@@ -275,13 +231,14 @@ fn refresh(pool: &Pool, root: &Path, wanted: &Files, cache: &mut StatCache) -> R
         let place = root.join(path);
         files::remove(&place)?;
         plain_write(&place, &pool.blob(entry.id)?)?;
+        here.stats.insert(path.clone(), place.symlink_metadata().at("read", &place)?);
         crash::point("checkout-file");
     }
-    Ok(())
+    Ok(here.stats)
 }
 
 /// Writes a file that can be made again at any time: no flush, but never through a link.
-fn plain_write(place: &Path, bytes: &[u8]) -> Result<()> {
+pub(super) fn plain_write(place: &Path, bytes: &[u8]) -> Result<()> {
     if let Some(folder) = place.parent() {
         files::create_dir(folder)?;
     }

@@ -1,5 +1,6 @@
 //! Commits made in memory and made durable, and the only three ways in which a reference of the pool moves.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use git2::build::TreeUpdateBuilder;
@@ -13,6 +14,9 @@ use crate::ground::files;
 /// Who a step's commit is by, when the pool's own config names nobody.
 pub(super) const NAME: &str = "skilltrain";
 pub(super) const EMAIL: &str = "skilltrain@localhost";
+
+/// Objects above which one flush of the file system is cheaper than one of each.
+const MANY: usize = 512;
 
 /// Who a commit is by, and when.
 #[derive(Debug, Clone)]
@@ -122,21 +126,19 @@ impl Pool {
     /// Flushes the objects that a new commit brought. git2 does not flush what it writes, and a marker may only
     /// vouch for what a power cut leaves whole.
     fn flush(&self, changes: &Changes, tree: &git2::Tree<'_>, commit: Oid) -> Result<()> {
-        let mut ids = vec![commit, tree.id()];
-        for (path, entry) in changes {
-            ids.extend(entry.map(|entry| entry.id));
-            let folders = Path::new(path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
-            ids.extend(folders.filter_map(|folder| tree.get_path(folder).ok()).map(|entry| entry.id()));
+        let mut ids = BTreeSet::from([commit, tree.id()]);
+        ids.extend(changes.values().flatten().map(|entry| entry.id));
+        let folders: BTreeSet<&Path> = changes.keys().flat_map(|path| Path::new(path).ancestors().skip(1)).collect();
+        let inner = folders.into_iter().filter(|folder| !folder.as_os_str().is_empty());
+        ids.extend(inner.filter_map(|folder| tree.get_path(folder).ok()).map(|entry| entry.id()));
+        let objects = self.git_dir().join("objects");
+        if ids.len() > MANY {
+            return flush_disk(&objects);
         }
-        ids.sort();
-        ids.dedup();
-        for id in ids {
-            let text = id.to_string();
-            let folder = self.git_dir().join("objects").join(&text[..2]);
-            flush_file(&folder.join(&text[2..]))?;
-            flush_file(&folder)?;
-        }
-        Ok(())
+        let places: Vec<(String, String)> = ids.iter().map(|id| split_id(*id)).collect();
+        places.iter().try_for_each(|(folder, name)| flush_file(&objects.join(folder).join(name)))?;
+        let folders: BTreeSet<&String> = places.iter().map(|(folder, _)| folder).collect();
+        folders.into_iter().try_for_each(|folder| flush_file(&objects.join(folder)))
     }
 
     fn flush_reference(&self, name: &str) -> Result<()> {
@@ -144,6 +146,22 @@ impl Pool {
         flush_file(&path)?;
         path.parent().map_or(Ok(()), flush_file)
     }
+}
+
+/// Where a loose object lies: its folder and its name.
+fn split_id(id: Oid) -> (String, String) {
+    let mut folder = id.to_string();
+    let name = folder.split_off(2);
+    (folder, name)
+}
+
+/// Flushes the whole file system that a folder lies on.
+fn flush_disk(folder: &Path) -> Result<()> {
+    let file = std::fs::File::open(folder).at("open", folder)?;
+    #[cfg(target_os = "linux")]
+    return rustix::fs::syncfs(&file).map_err(std::io::Error::from).at("flush", folder);
+    #[cfg(not(target_os = "linux"))]
+    file.sync_all().at("flush", folder)
 }
 
 /// The tree that `changes` make of `base`.

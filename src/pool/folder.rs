@@ -22,11 +22,17 @@ pub struct Folder {
     /// Paths that are not taken: pipes, sockets, devices, names that are not UTF-8, files over 16 MiB, and what cannot
     /// be read.
     pub odd: Vec<String>,
+    /// What the file system says of `files`.
+    pub stats: Stats,
 }
 
-/// Files whose content was read before, by path: one with the same inode, size and change time is not read again.
+/// What the file system says of files, by path.
+pub type Stats = HashMap<String, std::fs::Metadata>;
+
+/// Files whose content was read before, by folder and path: one with the same inode, size and change time is not read
+/// again.
 #[derive(Debug, Default)]
-pub struct StatCache(HashMap<PathBuf, (Stat, Oid)>);
+pub struct StatCache(HashMap<PathBuf, HashMap<String, (Stat, Oid)>>);
 
 /// What identifies a file's state. The change time cannot be set by a program, so an edit always shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,26 +56,11 @@ impl Stat {
 }
 
 impl StatCache {
-    fn known(&self, path: &Path, stat: Stat) -> Option<Oid> {
-        self.0.get(path).filter(|(seen, _)| *seen == stat).map(|(_, id)| *id)
-    }
-
-    fn learn(&mut self, path: PathBuf, stat: Stat, id: Oid) {
-        if !stat.is_fresh() {
-            self.0.insert(path, (stat, id));
-        }
-    }
-
-    /// Carries what is known of files under `from` over to `to`, after the folder was renamed.
+    /// Carries what is known of the folder `from` over to `to`, after it was renamed.
     pub fn rename(&mut self, from: &Path, to: &Path) {
-        let moved = std::mem::take(&mut self.0);
-        self.0 = moved
-            .into_iter()
-            .map(|(path, value)| match path.strip_prefix(from) {
-                Ok(rest) => (to.join(rest), value),
-                Err(_) => (path, value),
-            })
-            .collect();
+        if let Some(known) = self.0.remove(from) {
+            self.0.insert(to.to_owned(), known);
+        }
     }
 }
 
@@ -77,10 +68,18 @@ impl StatCache {
 pub fn read(root: &Path, cache: &mut StatCache) -> Result<Folder> {
     let (paths, odd) = paths(root)?;
     let mut folder = Folder { odd, ..Folder::default() };
+    let known = cache.0.entry(root.to_owned()).or_default();
     for path in paths {
-        match entry(&root.join(&path), cache)? {
-            Some(entry) => drop(folder.files.insert(path, entry)),
-            None => folder.odd.push(name_of(root, &root.join(path))),
+        let place = root.join(&path);
+        // A path can be listed and yet be too long to be opened.
+        let data = std::fs::symlink_metadata(&place).ok();
+        let found = data.and_then(|data| Some((id(&place, &data, &path, known).transpose()?, data)));
+        match found {
+            Some((id, data)) => {
+                folder.files.insert(path.clone(), Entry { id: id?, mode: mode_of(&data) });
+                folder.stats.insert(path, data);
+            }
+            None => folder.odd.push(name_of(root, &place)),
         }
     }
     Ok(folder)
@@ -134,30 +133,33 @@ fn mode_of(data: &std::fs::Metadata) -> u32 {
     }
 }
 
-fn entry(path: &Path, cache: &mut StatCache) -> Result<Option<Entry>> {
-    // A path can be listed and yet be too long to be opened.
-    let Ok(data) = std::fs::symlink_metadata(path) else {
-        return Ok(None);
-    };
+/// The id of a file's content; none for what git cannot store or we may not read.
+fn id(
+    place: &Path,
+    data: &std::fs::Metadata,
+    path: &str,
+    known: &mut HashMap<String, (Stat, Oid)>,
+) -> Result<Option<Oid>> {
     if data.is_symlink() {
-        let target = std::fs::read_link(path).at("read", path)?;
-        return Ok(Some(Entry { id: hash(target.as_os_str().as_bytes())?, mode: 0o120_000 }));
+        let target = std::fs::read_link(place).at("read", place)?;
+        return hash(target.as_os_str().as_bytes()).map(Some);
     }
-    let mode = mode_of(&data);
-    if mode == 0 {
+    if mode_of(data) == 0 {
         return Ok(None);
     }
-    let stat = Stat::of(&data);
-    if let Some(id) = cache.known(path, stat) {
-        return Ok(Some(Entry { id, mode }));
+    let stat = Stat::of(data);
+    if let Some((_, id)) = known.get(path).filter(|(seen, _)| *seen == stat) {
+        return Ok(Some(*id));
     }
-    let bytes = match std::fs::read(path) {
+    let bytes = match std::fs::read(place) {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Ok(None),
-        bytes => bytes.at("read", path)?,
+        bytes => bytes.at("read", place)?,
     };
     let id = hash(&bytes)?;
-    cache.learn(path.to_owned(), stat, id);
-    Ok(Some(Entry { id, mode }))
+    if !stat.is_fresh() {
+        known.insert(path.to_owned(), (stat, id));
+    }
+    Ok(Some(id))
 }
 
 /// The id that git gives these bytes as a blob.

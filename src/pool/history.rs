@@ -98,6 +98,9 @@ impl Pool {
             Err(_) => None,
         };
         let new = commit.tree().map_err(fail)?;
+        if old.as_ref().is_some_and(|old| old.id() == new.id()) {
+            return Ok(Vec::new());
+        }
         let diff = self.repo.diff_tree_to_tree(old.as_ref(), Some(&new), None).map_err(fail)?;
         Ok(diff
             .deltas()

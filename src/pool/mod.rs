@@ -1,6 +1,5 @@
 //! The pool: cards, their profile and lint, and the git repository that holds them. Only this layer names git2.
 
-mod alternates;
 pub mod card;
 pub mod checkout;
 pub mod commit;

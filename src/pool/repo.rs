@@ -262,12 +262,19 @@ pub(super) fn changes_between(repo: &Repository, before: Oid, after: Oid) -> Res
     let tree = |id| repo.find_commit(id).and_then(|commit: git2::Commit<'_>| commit.tree());
     let diff = tree(before).and_then(|old| {
         let mut options = git2::DiffOptions::new();
-        options.include_typechange(true).include_typechange_trees(true).skip_binary_check(true);
-        repo.diff_tree_to_tree(Some(&old), Some(&tree(after)?), Some(&mut options))
+        // A change of kind is told as a removal and a new file: a card that became a folder is no entry of a tree.
+        options.include_typechange(false).include_typechange_trees(false).skip_binary_check(true);
+        let new = tree(after)?;
+        // libgit2 would walk both trees to find out that they are one.
+        if old.id() == new.id() {
+            Ok(None)
+        } else {
+            repo.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options)).map(Some)
+        }
     });
     let diff = diff.map_err(|error| wrap(error, "cannot compare two commits"))?;
     let mut changes = Changes::new();
-    for delta in diff.deltas() {
+    for delta in diff.iter().flat_map(git2::Diff::deltas) {
         let (old, new) = (delta.old_file(), delta.new_file());
         if let Some(path) = old.path_bytes() {
             changes.entry(String::from_utf8_lossy(path).into_owned()).or_insert(None);

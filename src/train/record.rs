@@ -71,14 +71,13 @@ pub fn snapshots(context: &Context<'_>, dir: &StepDir, before: Oid, after: Oid) 
         let folder = dir.file(name);
         files::remove_dir(&folder)?;
         files::create_dir(&folder)?;
+        let there = pool.files(commit)?;
         let paths =
-            if context.options.snapshot_full { pool.files(commit)?.keys().cloned().collect() } else { touched.clone() };
-        for path in paths {
-            if let Some(bytes) = pool.file(commit, &path)? {
-                let place = folder.join(&path);
-                files::create_dir(place.parent().unwrap_or(&folder))?;
-                plain(&place, &bytes)?;
-            }
+            if context.options.snapshot_full { there.keys().collect() } else { touched.iter().collect::<Vec<_>>() };
+        for (path, entry) in paths.into_iter().filter_map(|path| there.get_key_value(path)) {
+            let place = folder.join(path);
+            files::create_dir(place.parent().unwrap_or(&folder))?;
+            plain(&place, &pool.blob(entry.id)?)?;
         }
     }
     Ok(())
@@ -119,8 +118,9 @@ pub fn report(
     };
     let mut kept: Vec<(String, String)> = Vec::new();
     let mut gone: Vec<(String, String)> = Vec::new();
+    let there = pool.files(before)?;
     for (path, new) in pool.changes(before, after)? {
-        let old = pool.file(before, &path)?;
+        let old = there.get(&path).map(|entry| pool.blob(entry.id)).transpose()?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         match (old, new) {
             (Some(old), None) => gone.push((path, text(old))),

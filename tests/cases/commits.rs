@@ -141,7 +141,7 @@ fn a_bad_attempt_and_then_a_good_one_are_both_kept() {
     assert_eq!(world.calls(), 3);
     assert!(world.read(format!("pool/{NEW}")).contains("the second"));
     let name = format!("refs/skilltrain/failed/{}/1", label(&world));
-    assert_eq!(world.kept(), [name.clone()]);
+    assert_eq!(world.kept(), std::slice::from_ref(&name));
     assert!(world.git("pool", &["show", &format!("{name}:{NEW}")]).contains("the first"));
     assert!(world.read("backward/g01/backward_prompt_attempt1.md") == world.read("backward/g01/backward_prompt.md"));
     assert!(world.read("backward/g01/memory_attempt1.patch").contains("the first"));

@@ -114,7 +114,7 @@ fn a_branch_that_moved_meanwhile_is_not_overrun() {
     assert_eq!(world.subjects().last().unwrap(), "theirs");
     world.assert_clean();
     let name = format!("refs/skilltrain/failed/{}/1", label(&world));
-    assert_eq!(world.kept(), [name.clone()]);
+    assert_eq!(world.kept(), std::slice::from_ref(&name));
     assert!(err.contains(&name), "{err}");
     assert!(world.git("pool", &["show", &format!("{name}:{NEW}")]).contains("asked for a name"));
     check_good(&world);

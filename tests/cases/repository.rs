@@ -113,6 +113,6 @@ fn a_checkout_that_is_gone_or_is_a_link_is_refused() {
 #[test]
 fn the_hook_replaced_or_the_lock_left_changes_nothing() {
     let world = world();
-    taken(&world, &edited_then("touch .git/index.lock .git/HEAD.lock .git/refs/heads/main.lock"), &[]);
+    taken(&world, &edited_then("touch .git/index.lock .git/config.lock .git/HEAD.lock .git/refs/heads/main.lock"), &[]);
     assert_eq!(touched(&world), [NEW]);
 }

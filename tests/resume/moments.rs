@@ -53,7 +53,9 @@ fn struck(scene: &Scene, aim: Aim, delay: Duration) -> bool {
         }
     };
     let status = child.wait().unwrap();
-    assert!(status.signal() == Some(9) || status.success(), "{status}");
+    // Of a whole tree the agent's keeper dies first, and the trainer may live long enough to say so.
+    let may_tell = matches!(aim, Aim::Tree) && status.code() == Some(1);
+    assert!(status.signal() == Some(9) || status.success() || may_tell, "{status}");
     !status.success()
 }
 

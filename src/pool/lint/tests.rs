@@ -189,3 +189,8 @@ fn one_thing_over_and_over_costs_no_more_than_its_length() {
         assert!(start.elapsed() < std::time::Duration::from_secs(15), "{piece:?} took {:?}", start.elapsed());
     }
 }
+
+#[test]
+fn a_file_too_big_to_be_a_card_is_not_read_on() {
+    assert_eq!(found(&vec![0; 64 << 20]), ["0:body-too-long"]);
+}
