@@ -145,3 +145,41 @@ fn tighter_limits_do_not_unmake_a_step() {
     world.backward("command:./agent.sh", &[]).ok();
     assert_eq!(world.calls(), 1);
 }
+
+/// What is kept is kept for good: git's own clean-up does not take it.
+#[test]
+fn kept_work_outlives_a_clean_up() {
+    let world = world();
+    world.agent("card 00_general_rules/one.md \"half done\"; exit 1");
+    world.backward("command:./agent.sh", &["--retries", "0"]).fails(1);
+    let kept = world.kept();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    world.git("pool", &["reflog", "expire", "--expire=now", "--all"]);
+    world.git("pool", &["gc", "-q", "--prune=now"]);
+    assert!(world.git("pool", &["show", &format!("{}:00_general_rules/one.md", kept[0])]).contains("half done"));
+    assert_eq!(world.git("pool", &["branch", "--list"]), "* main", "nobody's list of branches grows");
+}
+
+/// git knows no empty folder, so none stays when a folder's last card goes or moves.
+#[test]
+fn a_folder_that_lost_its_last_card_goes_too() {
+    let world = world();
+    user_commits(&world, "only");
+    world.agent("mkdir -p 01_craft_elements/sub; git mv 00_general_rules/only.md 01_craft_elements/moved.md; commit");
+    world.backward("command:./agent.sh", &[]).ok();
+    assert!(!world.path("pool/00_general_rules").exists() && world.path("pool/01_craft_elements/moved.md").is_file());
+    let patch = world.read("backward/g01/memory.patch");
+    assert!(patch.contains("deleted file mode") && patch.contains("new file mode"), "a move is told as both: {patch}");
+    world.assert_clean();
+}
+
+/// `core.fileMode=false` in the pool's own configuration does not let an executable card through.
+#[test]
+fn an_executable_card_is_seen_whatever_the_configuration_says() {
+    let world = world();
+    world.git("pool", &["config", "core.fileMode", "false"]);
+    world.agent("card 00_general_rules/one.md \"runs\"; chmod +x 00_general_rules/one.md; git -c core.fileMode=true add -A; git commit -q --no-verify -m x");
+    let said = world.backward("command:./agent.sh", &["--retries", "0"]).fails(1);
+    assert!(said.contains("executable"), "{said}");
+    world.assert_clean();
+}

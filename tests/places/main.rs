@@ -1,5 +1,12 @@
 //! Where it runs: the user's git and environment, odd repositories, odd paths, full disks, other trainers, damage.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails"
+)]
+
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -30,7 +30,7 @@ impl Dice {
 enum Aim {
     Trainer,
     Group,
-    /// The trainer and everything below it at that moment, in the order of their ids.
+    /// The trainer and everything below it at that moment, from the top down.
     Tree,
 }
 
@@ -44,9 +44,12 @@ fn struck(scene: &Scene, aim: Aim, delay: Duration) -> bool {
     match aim {
         Aim::Trainer => kill(pid).ok(),
         Aim::Group => rustix::process::kill_process_group(pid, Signal::KILL).ok(),
+        // From the top down: an agent that is seen to be killed by somebody has ended, and is no interrupted one.
         Aim::Tree => {
-            below(pid).into_iter().for_each(|pid| kill(pid).unwrap_or_default());
-            kill(pid).ok()
+            let below = below(pid);
+            let struck = kill(pid).ok();
+            below.into_iter().for_each(|pid| kill(pid).unwrap_or_default());
+            struck
         }
     };
     let status = child.wait().unwrap();
@@ -123,11 +126,11 @@ fn trials(who: Who, count: usize) {
 }
 
 #[test]
-fn two_hundred_random_deaths_of_the_built_in_optimizers_trainer() {
-    trials(Who::Extractive, 120);
+fn random_deaths_of_the_built_in_optimizers_trainer() {
+    trials(Who::Extractive, 140);
 }
 
 #[test]
-fn a_hundred_random_deaths_of_an_agents_trainer() {
+fn random_deaths_of_an_agents_trainer() {
     trials(Who::Sloppy, 60);
 }

@@ -68,7 +68,7 @@ fn sweep(who: Who, jobs: &[(String, usize)], wanted: &Outcome) -> BTreeSet<(Stri
     died.into_inner().unwrap()
 }
 
-/// How often each point is passed in an uninterrupted run, found by asking for a pass that does not come.
+/// What an uninterrupted run leaves.
 fn straight(who: Who) -> Outcome {
     let scene = Scene::new(who);
     scene.run().ok();
@@ -81,13 +81,14 @@ fn straight(who: Who) -> Outcome {
 /// The passes of every point, each once dead: `stride` of a common point's are left out.
 fn all_passes(who: Who, stride: usize) -> BTreeSet<String> {
     let wanted = straight(who);
-    let mut seen = BTreeSet::new();
+    let (mut seen, mut deaths) = (BTreeSet::new(), 0);
     for point in points() {
         let step = if COMMON.contains(&point.as_str()) { stride } else { 1 };
         let mut from = 1;
         loop {
             let jobs: Vec<_> = (0..4).map(|n| (point.clone(), from + n * step)).collect();
             let died = sweep(who, &jobs, &wanted);
+            deaths += died.len();
             if died.is_empty() {
                 break;
             }
@@ -99,6 +100,7 @@ fn all_passes(who: Who, stride: usize) -> BTreeSet<String> {
             assert!(from < PASSES * step, "{point} has no end");
         }
     }
+    println!("{who:?}: {deaths} deaths at {} points", seen.len());
     seen
 }
 
