@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::{Answer, Call};
 use crate::ground::error::Result;
+use crate::ground::text::shell_quoted;
 use crate::pool::commit::{Author, commit_time};
 use crate::pool::init;
 use crate::pool::profile::{PROFILE_FILE, RULES_TEMPLATE};
@@ -43,10 +44,10 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let tip = pool.tip()?.to_string();
     let text = format!(
         "made the pool {} ({})\n\nnext: write cards there and commit them, or let evidence write them:\n  \
-         skilltrain backward --pool '{}' --batch batch.json\n",
+         skilltrain backward --pool {} --batch batch.json\n",
         args.folder.display(),
         &tip[..9],
-        args.folder.display()
+        shell_quoted(&args.folder)
     );
     Ok(Answer::new(text, json!({ "pool": pool.root().to_string_lossy(), "commit": tip })))
 }

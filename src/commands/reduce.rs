@@ -20,9 +20,9 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     batch: PathBuf,
 
-    /// Where the report goes
+    /// Where the report goes [default: standard output]
     #[arg(long, value_name = "FILE")]
-    out: PathBuf,
+    out: Option<PathBuf>,
 
     #[command(flatten)]
     optimizer: OptimizerArgs,
@@ -37,8 +37,9 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let batch = Batch::load(&args.batch)?;
     let optimizer = args.optimizer.find()?;
     let evidence = batch.samples.iter().map(Sample::load).collect::<Result<Vec<_>>>()?;
-    let out = std::path::absolute(&args.out).at("find", &args.out)?;
-    let mut folder = out.clone().into_os_string();
+    // An agent's call leaves its files beside the report, so that a call that ended is not paid again.
+    let place = args.out.clone().unwrap_or_else(|| batch.path.with_extension("summary.md"));
+    let mut folder = std::path::absolute(&place).at("find", &place)?.into_os_string();
     folder.push(".reduce");
     let group = reduce::Group { label: "reduce".into(), evidence: &evidence, desk: reduce::desk(folder.into()) };
     let prompts = args.optimizer.prompts()?;
@@ -52,7 +53,12 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     };
     let retries = args.optimizer.retries;
     let turn = seams.with_host("reduce", |host| reduce::reduce(optimizer.as_ref(), &group, retries, host))?;
-    files::write(&out, &turn.report)?;
-    let text = format!("{} ({} works)\n", out.display(), evidence.len());
-    Ok(Answer::new(text, json!({ "report": out.to_string_lossy(), "works": evidence.len(), "usage": turn.usage })))
+    let mut json = json!({ "works": evidence.len(), "usage": turn.usage });
+    let Some(out) = &args.out else {
+        json["text"] = turn.report.clone().into();
+        return Ok(Answer::new(turn.report, json));
+    };
+    files::write(out, &turn.report)?;
+    json["report"] = out.to_string_lossy().into();
+    Ok(Answer::new(format!("{} ({} works)\n", out.display(), evidence.len()), json))
 }

@@ -138,7 +138,7 @@ impl<T> AtPath<T> for std::io::Result<T> {
                 | std::io::ErrorKind::QuotaExceeded
                 | std::io::ErrorKind::FileTooLarge => error.hint(FULL),
                 std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-                    error.hint("check the permissions of that folder, or choose another one with --out")
+                    error.hint("check the permissions of that file and of the folders above it")
                 }
                 _ => error,
             }

@@ -16,6 +16,9 @@ impl Cancel {
         let cancel = Cancel::default();
         let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
             .map_err(|error| Error::failed(error).context("cannot listen for signals"))?;
+        // A file-size limit is then an error that names the file, not a silent death.
+        let limit = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        signal_hook::flag::register(signal_hook::consts::SIGXFSZ, limit).map_err(Error::failed)?;
         let flag = cancel.clone();
         std::thread::spawn(move || {
             for _ in signals.forever() {

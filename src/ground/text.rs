@@ -16,6 +16,13 @@ pub fn first_line(text: &str, limit: usize) -> String {
     if line.chars().count() <= limit { line.to_owned() } else { line.chars().take(limit).chain(['…']).collect() }
 }
 
+/// A path as a shell takes it, for commands that a message tells the user to run.
+pub fn shell_quoted(path: &std::path::Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
 /// Whether a terminal obeys this character, or shows the text around it as something else: control characters, line
 /// separators, and those that turn the direction or are not seen.
 pub fn steers(char: char) -> bool {
@@ -52,6 +59,12 @@ mod tests {
         assert!(cut.len() < 200 && cut.contains("bytes left out"), "{cut}");
         assert_eq!(clip("short", 100), "short");
         assert_eq!(first_line("\n  ab cd\nx", 3), "ab …");
+    }
+
+    #[test]
+    fn a_quoted_path_is_one_word_of_a_shell() {
+        assert_eq!(shell_quoted("runs/a-1".as_ref()), "runs/a-1");
+        assert_eq!(shell_quoted("b'$(x)".as_ref()), "'b'\\''$(x)'");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What `git log` knows of the training: steps, their trailers, what each changed.
 
+use std::collections::HashMap;
+
 use git2::{Oid, Sort};
 use serde::Serialize;
 
@@ -37,6 +39,11 @@ pub struct Record {
     pub trailers: Vec<(String, String)>,
     /// Paths with what happened to them: 'A' added, 'M' changed, 'D' deleted.
     pub changed: Vec<(char, String)>,
+    /// The later commit that takes it back (`git revert`), where the history was looked through for one.
+    pub reverted_by: Option<String>,
+    /// The commits that it takes back itself.
+    #[serde(skip)]
+    reverts: Vec<String>,
 }
 
 impl Record {
@@ -54,7 +61,23 @@ impl Record {
 impl Pool {
     /// The branch's commits, newest first, at most `limit`. What each changed is left out unless asked for.
     pub fn history(&self, limit: usize, with_changes: bool) -> Result<Vec<Record>> {
-        self.walk(true)?.take(limit).map(|id| self.record(id, with_changes)).collect()
+        let mut taken_back = HashMap::new();
+        let mut records = Vec::new();
+        for id in self.walk(true)?.take(limit) {
+            let mut record = self.record(id, with_changes)?;
+            note_reverts(&mut record, &mut taken_back);
+            records.push(record);
+        }
+        Ok(records)
+    }
+
+    /// The commits of the branch's history that a later one takes back, each with that one.
+    pub fn reverts(&self) -> Result<HashMap<String, String>> {
+        let mut taken_back = HashMap::new();
+        for id in self.walk(true)? {
+            note_reverts(&mut self.record(id, false)?, &mut taken_back);
+        }
+        Ok(taken_back)
     }
 
     /// The commit that this step made, when the branch's history has one with this label and this evidence, brought in
@@ -67,6 +90,28 @@ impl Pool {
             }
         }
         Ok(None)
+    }
+
+    /// A local branch whose history has this commit, when there is one.
+    pub fn branch_with(&self, commit: Oid) -> Result<Option<String>> {
+        if self.repo.find_commit(commit).is_err() {
+            return Ok(None);
+        }
+        let branches =
+            self.repo.branches(Some(git2::BranchType::Local)).map_err(|error| wrap(error, "cannot list branches"))?;
+        for (branch, _) in branches.flatten() {
+            let tip = branch.get().target();
+            let has = |tip| tip == commit || self.repo.graph_descendant_of(tip, commit).unwrap_or(false);
+            if tip.is_some_and(has) {
+                return Ok(branch.name().ok().flatten().map(str::to_owned));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the history was cut off by a shallow clone, so that older steps cannot be seen.
+    pub fn is_shallow(&self) -> bool {
+        self.repo.is_shallow()
     }
 
     /// A commit's only parent; none for a root or a merge.
@@ -88,6 +133,8 @@ impl Pool {
             works: if trailers.is_empty() { Vec::new() } else { works },
             trailers,
             changed,
+            reverted_by: None,
+            reverts: reverts(&message),
         })
     }
 
@@ -125,6 +172,24 @@ impl Pool {
         walk.set_sorting(Sort::TOPOLOGICAL).map_err(fail)?;
         Ok(walk.flatten())
     }
+}
+
+/// Goes on from newer commits to an older one: what a revert that was itself reverted took back stands again.
+fn note_reverts(record: &mut Record, taken_back: &mut HashMap<String, String>) {
+    record.reverted_by = taken_back.get(&record.commit).cloned();
+    if record.reverted_by.is_none() {
+        taken_back.extend(record.reverts.iter().map(|id| (id.clone(), record.commit.clone())));
+    }
+}
+
+/// The commits that a message of `git revert` names.
+fn reverts(message: &str) -> Vec<String> {
+    let named = message.split("This reverts commit ").skip(1);
+    named
+        .filter_map(|rest| rest.get(..40))
+        .filter(|id| super::repo::parse_id(id).is_some())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// A step's message: subject, a line a work, trailers.

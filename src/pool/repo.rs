@@ -15,6 +15,7 @@ use git2::{
 use super::leftovers::locked;
 use crate::ground::error::{Error, FULL, Kind, Result};
 use crate::ground::files;
+use crate::ground::text::shell_quoted;
 
 /// A file in a tree: its content's id and its git mode (0o100644 is the only one that a card may have).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,8 +83,9 @@ impl Pool {
             return Ok(());
         }
         let (root, was) = (self.root.display(), self.branch.trim_start_matches("refs/heads/"));
+        let quoted = shell_quoted(&self.root);
         Err(Error::failed(format!("the pool {root} was switched to {now} meanwhile"))
-            .hint(format!("git -C '{root}' switch {was}, then run the same command again")))
+            .hint(format!("git -C {quoted} switch {was}, then run the same command again")))
     }
 
     /// Refuses a pool in the middle of a merge, rebase, cherry-pick or bisect, or whose index or branch is locked.
@@ -231,11 +233,11 @@ fn branch_of(repo: &Repository, root: &Path) -> Result<String> {
             return Err(busy(repo.state(), root));
         }
         return Err(Error::usage(format!("the pool {place} has a detached head: no branch would move"))
-            .hint(format!("git -C '{place}' switch main")));
+            .hint(format!("git -C {} switch main", shell_quoted(root))));
     };
     if repo.refname_to_id(&branch).is_err() {
         return Err(Error::usage(format!("the pool {place} has no commit on {branch}"))
-            .hint(format!("git -C '{place}' add -A && git -C '{place}' commit -m 'pool'")));
+            .hint(format!("git -C {0} add -A && git -C {0} commit -m 'pool'", shell_quoted(root))));
     }
     Ok(branch)
 }

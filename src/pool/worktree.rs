@@ -12,6 +12,7 @@ use super::repo::{Changes, Entry, Files, Pool, parse_id, wrap};
 use crate::ground::crash;
 use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
+use crate::ground::text::shell_quoted;
 
 /// A move of the branch under way: written before it, removed when the pool's files have followed.
 #[derive(Serialize, Deserialize)]
@@ -51,9 +52,9 @@ impl Pool {
         }
         let index = Index::open(&path).map_err(|error| {
             wrap(error, "the pool's index cannot be read").hint(format!(
-                "make it anew, the cards are not touched: rm '{}' && git -C '{}' reset",
-                path.display(),
-                self.root().display()
+                "make it anew, the cards are not touched: rm {} && git -C {} reset",
+                shell_quoted(&path),
+                shell_quoted(self.root())
             ))
         })?;
         let staged: Files = index
@@ -153,7 +154,7 @@ impl Pool {
     fn update_index(&self, after: Oid, changes: &Changes, old: &Files, left: &[String]) -> Result<()> {
         let fail = |error| {
             wrap(error, "the step is committed, but the pool's index could not follow")
-                .hint("`git -C POOL reset` brings it up to date")
+                .hint(format!("git -C {} reset brings it up to date", shell_quoted(self.root())))
         };
         let (place, draft) = (self.index_file(), self.own("index.new"));
         let _lock = IndexLock::take(self)?;

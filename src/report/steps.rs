@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::ground::text::shell_quoted;
 use crate::pool::history::{Record, trailer};
 use crate::run::event::{StepReport, StepState, spent};
 
@@ -13,8 +14,9 @@ pub fn summary(steps: &[StepReport], pool: &Path) -> String {
         text.push_str(&step_lines(step));
     }
     let done = steps.iter().filter(|step| step.state != StepState::Skipped).count();
-    let pool = quoted(pool);
+    let pool = shell_quoted(pool);
     let _ = match done {
+        0 if steps.len() == 1 => writeln!(text, "\nnothing to do: the micro-step of this batch was done before"),
         0 => writeln!(text, "\nnothing to do: all {} of this batch were done before", micro_steps(steps.len())),
         _ => writeln!(text, "\n{} on the pool, {}", micro_steps(done), spent(steps)),
     };
@@ -44,7 +46,12 @@ pub fn step_lines(step: &StepReport) -> String {
         line("=", "no card changed: nothing was worth changing".into());
     }
     line(" ", format!("works: {}", step.works.join(", ")));
-    line(" ", format!("report: {}", step.folder.join("report.md").display()));
+    if let Some(reverted) = &step.reverted_by {
+        line("!", format!("reverted since, by {}", &reverted[..9]));
+    }
+    if let Some(report) = &step.report {
+        line(" ", format!("report: {report}"));
+    }
     text
 }
 
@@ -53,7 +60,8 @@ pub fn log(records: &[Record]) -> String {
     let mut text = String::new();
     for record in records {
         let when = jiff::Timestamp::from_second(record.time).map(|time| time.strftime("%Y-%m-%d %H:%M").to_string());
-        let _ = writeln!(text, "{}  {}  {}", &record.commit[..9], when.unwrap_or_default(), record.subject);
+        let reverted = record.reverted_by.as_ref().map_or(String::new(), |by| format!("  (reverted by {})", &by[..9]));
+        let _ = writeln!(text, "{}  {}  {}{reverted}", &record.commit[..9], when.unwrap_or_default(), record.subject);
         for (letter, path) in &record.changed {
             let mark = match letter {
                 'A' => '+',
@@ -79,11 +87,4 @@ pub fn log(records: &[Record]) -> String {
 
 fn micro_steps(n: usize) -> String {
     format!("{n} micro-step{}", if n == 1 { "" } else { "s" })
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@%:".contains(c));
-    if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }

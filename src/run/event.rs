@@ -42,6 +42,12 @@ pub struct StepReport {
     pub label: String,
     /// How it came about in this call.
     pub state: StepState,
+    /// Who edited.
+    pub optimizer: String,
+    /// The commit that took it back since, when one did.
+    pub reverted_by: Option<String>,
+    /// What the optimizer says it did and left, when that is there.
+    pub report: Option<String>,
     /// The pool's commit before it.
     pub before: String,
     /// Its commit.

@@ -39,6 +39,8 @@ pub struct Exhibit<'a> {
     pub changed_evidence: &'a [String],
     /// What the step may do at most.
     pub bounds: Bounds,
+    /// Cards that the result has.
+    pub cards_left: usize,
     /// Paths that are part of the pool but no cards, such as its profile.
     pub fixed: &'a [&'a str],
 }
@@ -87,6 +89,10 @@ pub fn judge(exhibit: &Exhibit<'_>) -> Vec<Finding> {
     }
     for (guard, message) in bounds(&exhibit.edited.changes, exhibit.bounds) {
         say(guard, message);
+    }
+    let some_deleted = exhibit.edited.changes.values().any(Option::is_none);
+    if some_deleted && exhibit.cards_left == 0 {
+        say("deletions", "no card would be left: a step may not empty the pool".into());
     }
     for copied in exhibit.copied.iter().take(PASSAGES) {
         say("copied", copied.clone());

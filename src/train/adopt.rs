@@ -1,6 +1,7 @@
 //! Steps that an earlier call finished, wholly or but for the marker.
 
 use crate::ground::error::{Error, Result};
+use crate::ground::text::shell_quoted;
 use crate::pool::Oid;
 use crate::pool::history::trailer;
 use crate::pool::repo::{Changes, parse_id};
@@ -24,6 +25,17 @@ pub fn done(context: &Context<'_>, group: &Group, dir: &StepDir) -> Result<Optio
     let ids = parse_id(&marker.before).zip(parse_id(&marker.after));
     let inside = ids.map(|(_, after)| pool.is_in_history(after)).transpose()?.unwrap_or(false);
     let Some((before, after)) = ids.filter(|_| inside) else {
+        if let Some(branch) = ids.map(|(_, after)| pool.branch_with(after)).transpose()?.flatten() {
+            return Err(Error::failed(format!(
+                "{} vouches for a commit of the branch {branch}, and the pool is on {}",
+                path.display(),
+                pool.branch().trim_start_matches("refs/heads/")
+            ))
+            .hint(format!(
+                "git -C {} switch {branch}; or choose another --out and --label",
+                shell_quoted(pool.root())
+            )));
+        }
         return Err(Error::failed(format!(
             "{} vouches for the commit {}, which is not in the history of the pool {} any more: someone rewrote the \
              pool, or this is another pool",

@@ -170,9 +170,18 @@ impl Setting<'_> {
             copied: &self.copied(checkout, &edited)?,
             changed_evidence: &self.group.changed(),
             bounds: context.options.bounds,
+            cards_left: self.cards_left(&edited),
             fixed: &[PROFILE_FILE],
         });
         Ok((edited, findings))
+    }
+
+    /// How many cards the pool would have.
+    fn cards_left(&self, edited: &Edited) -> usize {
+        let is_card = |path: &&String| self.context.checker.profile().is_card_path(path);
+        let kept = self.files.keys().filter(|path| !edited.changes.contains_key(*path)).filter(is_card).count();
+        let new = edited.changes.iter().filter(|(_, new)| new.is_some()).map(|(path, _)| path).filter(is_card).count();
+        kept + new
     }
 
     fn copied(&self, checkout: &Checkout, edited: &Edited) -> Result<Vec<String>> {

@@ -10,6 +10,7 @@ use crate::ground::error::{Context as _, Error, Kind, Result};
 use crate::ground::files;
 use crate::ground::prompts::Prompts;
 use crate::ground::signals::Cancel;
+use crate::ground::text::shell_quoted;
 use crate::optimizer::Optimizer;
 use crate::pool::folder::StatCache;
 use crate::pool::repo::{Changes, Pool};
@@ -97,12 +98,14 @@ fn run(context: &Context<'_>, groups: &[Group], given: Option<&str>) -> Result<V
         }
         reports.push(report);
     }
+    tell_of_done(context, &mut reports)?;
     let pending: Vec<&Group> =
         groups.iter().zip(&reports).filter(|(_, report)| report.is_none()).map(|(group, _)| group).collect();
     if pending.is_empty() {
         last.map_or(Ok(()), |last| files::remove_dir(&last.checkout()))?;
         return Ok(reports.into_iter().flatten().collect());
     }
+    warn(context);
     validate(context)?;
     let summaries = reduces(context, &pending, given)?;
     for (group, summary) in pending.iter().zip(&summaries) {
@@ -114,6 +117,29 @@ fn run(context: &Context<'_>, groups: &[Group], given: Option<&str>) -> Result<V
         files::remove_dir(&last.checkout())?;
     }
     Ok(reports.into_iter().flatten().collect())
+}
+
+/// What the user should know of steps that were done before: by whom, and whether they were taken back since.
+fn tell_of_done(context: &Context<'_>, reports: &mut [Option<StepReport>]) -> Result<()> {
+    let mut done: Vec<&mut StepReport> = reports.iter_mut().flatten().collect();
+    if done.is_empty() {
+        return Ok(());
+    }
+    let reverts = context.pool.reverts()?;
+    for report in &mut done {
+        report.reverted_by = reverts.get(&report.after).cloned();
+    }
+    let again = "to train on the same evidence again, give another --out and --label";
+    if done.iter().any(|report| report.reverted_by.is_some()) {
+        let text = format!("a step of this batch was reverted since and stays done; {again}");
+        context.tell(&Event::Warning { text });
+    }
+    let now = context.optimizer.name();
+    if let Some(other) = done.iter().find(|report| report.optimizer != now).map(|report| &report.optimizer) {
+        let text = format!("this batch was trained by {other}, not by {now}; {again}");
+        context.tell(&Event::Warning { text });
+    }
+    Ok(())
 }
 
 /// One pending micro-step.
@@ -142,6 +168,19 @@ fn take_over(context: &Context<'_>, last: Option<&StepDir>, dir: &StepDir) -> Re
     Ok(())
 }
 
+/// What will go another way than the user may think.
+fn warn(context: &Context<'_>) {
+    let say = |text: &str| context.tell(&Event::Warning { text: text.to_owned() });
+    if context.options.bounds.learning_rate == Some(0) {
+        say(
+            "a learning rate of 0 lets no card change: each step will be an empty commit, and its evidence counts as used",
+        );
+    }
+    if context.pool.is_shallow() {
+        say("the pool is a shallow clone: steps before its cut cannot be recognised (git fetch --unshallow)");
+    }
+}
+
 /// Refuses a pool that is not clean, before anything is paid for.
 fn validate(context: &Context<'_>) -> Result<()> {
     let pool = &context.pool;
@@ -166,7 +205,7 @@ fn validate(context: &Context<'_>) -> Result<()> {
             pool.root().display(),
             shown(&lines)
         ))
-        .hint(format!("mend and commit it first: skilltrain lint --pool {}", pool.root().display())));
+        .hint(format!("mend and commit it first: skilltrain lint --pool {}", shell_quoted(pool.root()))));
     }
     Ok(())
 }

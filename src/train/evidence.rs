@@ -1,10 +1,10 @@
 //! A group's evidence, read and hashed before an optimizer runs, and hashed again after.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::batch::{Evidence, Sample};
 use crate::ground::digest;
-use crate::ground::error::{Error, Result};
+use crate::ground::error::{Error, Kind, Result};
 use crate::ground::files;
 use crate::run::layout::StepDir;
 
@@ -39,6 +39,7 @@ impl Group {
         let mut hashes = Vec::new();
         for sample in samples {
             parts.push(format!("{}\n{}\n{}", sample.work, sample.first, sample.last));
+            check_report(&sample.loss_report)?;
             for file in sample.files() {
                 let hash = digest::of(files::read(file)?);
                 parts.push(hash.clone());
@@ -101,4 +102,9 @@ impl Group {
         let differing = self.hashes.iter().filter(|(path, hash)| now(path).as_ref() != Some(hash));
         differing.map(|(path, _)| path.display().to_string()).collect()
     }
+}
+
+/// Refuses a loss report that is not UTF-8: a broken character of it could end up in a card.
+fn check_report(path: &Path) -> Result<()> {
+    files::read_text(path).map(drop).map_err(|error| error.context("a loss report").with_kind(Kind::Usage))
 }

@@ -8,6 +8,7 @@ use crate::ground::error::{AtPath as _, Result};
 use crate::ground::files;
 use crate::optimizer::Turn;
 use crate::pool::Oid;
+use crate::pool::history::trailer;
 use crate::run::event::{StepReport, StepState};
 use crate::run::layout::StepDir;
 use crate::train::context::Context;
@@ -100,20 +101,26 @@ pub fn report(
     state: StepState,
 ) -> Result<StepReport> {
     let pool = &context.pool;
-    let usage = total_usage(dir)?;
+    let commit = pool.record(after, false)?;
+    let trailer = |key| commit.trailer(key).unwrap_or("unknown");
     let mut report = StepReport {
         label: group.label.clone(),
         state,
+        optimizer: trailer(trailer::OPTIMIZER).to_owned(),
+        reverted_by: None,
+        report: Some(dir.file("report.md"))
+            .filter(|path| path.is_file())
+            .map(|path| path.to_string_lossy().into_owned()),
         before: before.to_string(),
         after: after.to_string(),
-        subject: pool.record(after, false)?.subject,
+        subject: commit.subject.clone(),
         works: group.works(),
         created: Vec::new(),
         changed: Vec::new(),
         merged: Vec::new(),
         deleted: Vec::new(),
-        tokens: usage.map(|usage| usage.tokens()),
-        cost_usd: usage.and_then(|usage| usage.cost_usd),
+        tokens: trailer(trailer::TOKENS).parse().ok(),
+        cost_usd: trailer(trailer::COST).strip_prefix('$').and_then(|cost| cost.parse().ok()),
         folder: dir.path().to_owned(),
     };
     let mut kept: Vec<(String, String)> = Vec::new();

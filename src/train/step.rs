@@ -2,6 +2,7 @@
 
 use crate::ground::crash;
 use crate::ground::error::{Error, Kind, Result};
+use crate::ground::text::shell_quoted;
 use crate::ground::{files, process};
 use crate::optimizer::Outcome;
 use crate::pool::Oid;
@@ -229,7 +230,7 @@ fn refusal(setting: &Setting<'_>, outcome: &Outcome, findings: &[Finding]) -> Er
 }
 
 fn kept_hint(setting: &Setting<'_>, name: &str) -> String {
-    format!("its edits are kept: git -C {} show {name}", setting.context.pool.root().display())
+    format!("its edits are kept: git -C {} show {name}", shell_quoted(setting.context.pool.root()))
 }
 
 /// Makes the pool's commit of what passed, moves the branch, writes the reports and the marker.
