@@ -21,7 +21,7 @@ pub enum Event {
     /// An attempt failed a guard; it is told, or tried again.
     AttemptFailed { label: String, attempt: usize, reasons: Vec<String>, next: String },
     /// A micro-step is done.
-    StepDone { step: StepReport },
+    StepDone { step: Box<StepReport> },
 }
 
 impl Event {

@@ -89,7 +89,7 @@ fn run(context: &Context<'_>, groups: &[Group], given: Option<&str>) -> Result<V
         };
         dir.tidy(report.is_some())?;
         if let Some(report) = &report {
-            context.tell(&Event::StepDone { step: report.clone() });
+            context.tell(&Event::StepDone { step: Box::new(report.clone()) });
             // A call that was killed between two micro-steps left the finished one's checkout to the next one.
             if let Some(earlier) = last.take().filter(|_| there(&dir.checkout())) {
                 files::remove_dir(&earlier.checkout())?;
@@ -155,7 +155,7 @@ fn one(
     context.tell(&Event::StepStarted { label: group.label.clone(), group: group.number, groups, works: group.works() });
     take_over(context, last, &dir)?;
     let report = step::train(context, group, &dir, summary)?;
-    context.tell(&Event::StepDone { step: report.clone() });
+    context.tell(&Event::StepDone { step: Box::new(report.clone()) });
     Ok(report)
 }
 

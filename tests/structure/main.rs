@@ -37,7 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("llm", &[DATA, "ground"]),
     ("pool", &[DATA, "ground"]),
     ("run", &["config", DATA, "ground"]),
-    ("report", &["run", "pool", DATA]),
+    ("report", &["run", "pool", DATA, "ground"]),
     ("config", &["ground"]),
     ("batch", &["ground"]),
     ("edit", &["ground"]),
