@@ -101,9 +101,8 @@ fn evidence_cannot_leave_its_frame_nor_be_rendered() {
 }
 
 #[test]
-fn evidence_that_is_no_text_is_taken_as_far_as_it_goes() {
+fn a_transcript_that_is_no_text_is_taken_as_far_as_it_goes() {
     let world = world();
-    world.write("evidence/w1.md", b"# Loss report: w1\n\n\xff\xfe\x00 Answer first.\n".as_slice());
     world.write("evidence/w1.trajectory.md", [0_u8, 159, 146, 150].as_slice());
     world.write("evidence/w1.reads", "");
     let (before, subjects) = (world.tip(), world.subjects());
