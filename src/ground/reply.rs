@@ -30,7 +30,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The last whole JSON object of a reply, or list of objects. A closed `<think>` part is no reply.
+/// The last whole JSON object of a reply, or list of objects. A closed `<think>` part is no reply, and an empty object is
+/// one only when there is no other: prose has `{}` in it.
 ///
 /// # Errors
 /// When there is none, or when something that was meant as one comes after it and is cut off or broken: the reply's
@@ -51,7 +52,8 @@ pub fn last_object(reply: &str) -> Result<Value, Fault> {
         match values.next() {
             Some(Ok(value)) => {
                 at += values.byte_offset().max(1);
-                if is_meant(&value) {
+                let is_word = value.as_object().is_none_or(|object| !object.is_empty());
+                if is_meant(&value) && (is_word || last.is_err()) {
                     last = Ok(value);
                 }
             }
@@ -67,8 +69,12 @@ pub fn last_object(reply: &str) -> Result<Value, Fault> {
     last
 }
 
-/// What comes after the last closed thought; everything when no thought was closed.
+/// What comes after the last closed thought; everything when no thought was closed, and when the reply begins with its
+/// object, whose strings may hold anything.
 fn spoken(reply: &str) -> &str {
+    if reply.trim_start().starts_with('{') {
+        return reply;
+    }
     reply.rfind("</think>").map_or(reply, |at| &reply[at + "</think>".len()..])
 }
 
@@ -126,6 +132,7 @@ mod tests {
             "```json\n{\"edits\": []}\n",
             r#"<think>maybe {"edits": [2]}</think> {"edits": []}"#,
             r#"<think>it should say {"edits": []}"#,
+            r#"{"edits": []} and no {} at all"#,
             r#"As {name} says [1]: {"edits": []} (see [2] and {this})"#,
         ];
         for row in rows {
