@@ -130,7 +130,8 @@ impl Scores<'_> {
         let Some(width) = failed().map(|(task, _)| task.id.chars().count().max("failed".len())).max() else { return };
         let _ = write!(text, "\n{:<width$}  hard  soft  what was wrong\n", "failed");
         for (task, score) in failed() {
-            let feedback = score.feedback.join(" ");
+            let feedback: Vec<&str> = score.feedback.iter().flat_map(|line| line.split_whitespace()).collect();
+            let feedback = feedback.join(" ");
             let row = format!("{:<width$}  {:.2}  {:.2}  {feedback}", task.id, score.hard, score.soft);
             let _ = writeln!(text, "{}", row.trim_end());
         }

@@ -4,6 +4,7 @@
 //! What was attempted before is taken from a shelf; what is attempted now is put there before anything uses it. An
 //! attempt that its provider lost and a score that an evaluator could not give stay missing, each by its own name.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -189,27 +190,31 @@ fn one(rollout: &Rollout<'_>, task: &Task, number: usize, seen: &str) -> Result<
     Ok(Measured { digest: Some(kept.digest), reused, end })
 }
 
-/// The score of an attempt. One without an answer through the target's own fault has done nothing right.
-fn scored(rollout: &Rollout<'_>, task: &Task, kept: &Kept, desk: &std::path::Path) -> Result<Ending> {
-    if let Some(fault) = &kept.fault {
-        return Ok(Ending::Scored(Score { hard: 0.0, soft: 0.0, feedback: vec![fault.clone()] }));
-    }
+/// The score of an attempt. One without an answer through the target's own fault has done nothing right; what the
+/// evaluator misses in an empty answer is told with it, since that is what there is to learn.
+fn scored(rollout: &Rollout<'_>, task: &Task, kept: &Kept, desk: &Path) -> Result<Ending> {
     let raw = serde_json::Value::Object(task.raw.clone()).to_string();
     let by = digest::of_parts([rollout.evaluator.identity().as_bytes(), raw.as_bytes()]);
     if let Some(score) = rollout.shelf.score(kept, &by)?.filter(|_| !rollout.fresh) {
         return Ok(Ending::Scored(score));
     }
     let Host { env, cancel, sandbox, timeout, .. } = rollout.host;
-    let attempt = evaluator::Attempt { task, answer: &kept.answer, trajectory: &kept.trajectory, tools: &kept.tools };
+    let Kept { answer, trajectory, tools, fault, .. } = kept;
+    let attempt = evaluator::Attempt { task, answer, trajectory, tools };
     let host = evaluator::Host { env, cancel, sandbox, timeout, desk };
-    match rollout.evaluator.evaluate(&attempt, &host) {
-        Ok(score) => {
-            rollout.shelf.keep_score(kept, &by, &score)?;
-            Ok(Ending::Scored(score))
-        }
-        Err(error) if error.kind() == Kind::Failed => Ok(Ending::Unscored(error.to_string())),
-        Err(error) => Err(error),
-    }
+    let score = match (rollout.evaluator.evaluate(&attempt, &host), fault) {
+        (Ok(score), None) => score,
+        (Ok(score), Some(fault)) => at_fault(fault, score.feedback),
+        (Err(error), Some(fault)) if error.kind() == Kind::Failed => at_fault(fault, Vec::new()),
+        (Err(error), None) if error.kind() == Kind::Failed => return Ok(Ending::Unscored(error.to_string())),
+        (Err(error), _) => return Err(error),
+    };
+    rollout.shelf.keep_score(kept, &by, &score)?;
+    Ok(Ending::Scored(score))
+}
+
+fn at_fault(fault: &str, more: Vec<String>) -> Score {
+    Score { hard: 0.0, soft: 0.0, feedback: std::iter::once(fault.to_owned()).chain(more).collect() }
 }
 
 /// Looks out for a provider that fails everything.

@@ -14,6 +14,9 @@ const READ: &str = "read_card";
 /// The most bytes of a card that are shown; the lint's limits are far below.
 const SHOWN: usize = 64 << 10;
 
+/// The most bytes of a path that can be a card's.
+const LONGEST: usize = 1 << 10;
+
 fn tool() -> Tool {
     Tool {
         name: READ.to_owned(),
@@ -67,8 +70,10 @@ fn answer(call: &ToolCall, view: &View, talk: &mut Talk) -> (String, bool) {
         return (format!("There is no tool `{}`; the only one is `{READ}`.", call.name), true);
     }
     let path = call.input.get("path").and_then(Value::as_str).map(|path| path.trim().trim_start_matches("./"));
-    let Some(path) = path.filter(|_| call.problem.is_none()) else {
-        let problem = call.problem.clone().unwrap_or_else(|| "`path` is missing".to_owned());
+    // A path is one line of the read trace.
+    let is_path = |path: &&str| path.len() <= LONGEST && !path.chars().any(char::is_control) && !path.is_empty();
+    let Some(path) = path.filter(is_path).filter(|_| call.problem.is_none()) else {
+        let problem = call.problem.clone().unwrap_or_else(|| "`path` is not a path as it is listed".to_owned());
         talk.attempt.events.push(Event::Used { tool: READ.to_owned(), detail: problem.clone() });
         return (format!("The input of `{READ}` cannot be used: {problem}"), true);
     };

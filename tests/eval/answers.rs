@@ -67,7 +67,8 @@ fn the_models_own_failures_are_scored_and_teach() {
     });
     let text = eval(&world, &server, &["--mode", "inline"]).ok();
     assert!(text.contains("6 of 6 measured") && text.contains("hard      0.8333"), "{text}");
-    assert!(text.contains("roof    0.00  0.00  The answer was cut off"), "{text}");
+    let said = "The answer was cut off at its limit of tokens. Answer shorter. The right answer is 4715.";
+    assert!(text.contains(&format!("roof    0.00  0.00  {said}")), "{text}");
 }
 
 #[test]
@@ -124,4 +125,32 @@ fn a_split_of_a_folder_is_scored() {
     assert!(of("test").fails(2).contains("there is no task in tasks/test.jsonl"));
     world.write("tasks/test.jsonl", lines[0]);
     assert!(of("selection").fails(2).contains("task `north` is in two splits"));
+}
+
+#[test]
+fn what_a_model_calls_wrongly_is_told_to_it() {
+    let world = scene(6);
+    let server = Server::by(|seen, _| {
+        let messages = seen.body["messages"].as_array().unwrap();
+        let told: Vec<&str> = messages.iter().filter(|message| message["role"] == "tool").map(text).collect();
+        let call = |name: &str, input: &str| {
+            let call = json!({"id": "c", "type": "function", "function": {"name": name, "arguments": input}});
+            json_reply(&completion(json!({"role": "assistant", "content": "", "tool_calls": [call]}), "tool_calls"))
+        };
+        Some(match told.last() {
+            None => call("shell", "{\"cmd\": \"ls\"}"),
+            Some(said) if said.contains("There is no tool `shell`") => call("read_card", "{\"path\": \"a\\nb\"}"),
+            Some(said) if said.contains("cannot be used") => call("read_card", "{\"path\": \"../etc/passwd\"}"),
+            Some(said) if said.contains("There is no card `../etc/passwd`") => answer("4711"),
+            Some(said) => answer(said),
+        })
+    });
+    let value = result(eval(&world, &server, &["--mode", "routed", "--json"]));
+    assert_eq!(value["hard"], json!(1.0 / 6.0), "{value}");
+    let digest = value["results"][0]["rollout"].as_str().unwrap();
+    assert_eq!(world.read(format!("out/rollouts/{}/{digest}/reads.txt", &digest[..2])), "../etc/passwd\n");
+}
+
+fn text(message: &serde_json::Value) -> &str {
+    message["content"].as_str().unwrap()
 }

@@ -104,3 +104,16 @@ fn a_budget_ends_a_run_that_goes_on_with_a_larger_one() {
     let text = eval(&world, &server, &["--max-usd", "1", "--fresh", "--price", "1:1"]).ok();
     assert!(text.contains("$0.0001"), "{text}");
 }
+
+#[test]
+fn inline_an_edit_concerns_every_task_and_a_revert_none() {
+    let (world, server) = (scene(6), Server::by(|seen, _| Some(knows(seen))));
+    result(eval(&world, &server, &["--json"]));
+    card(&world, "roof", "9999");
+    commit(&world, "a wrong rule");
+    let value = result(eval(&world, &server, &["--json"]));
+    assert_eq!((&value["reused"], server.seen().len()), (&json!(0), 12));
+    world.git("pool", &["revert", "--no-edit", "HEAD"]);
+    let value = result(eval(&world, &server, &["--json"]));
+    assert_eq!((&value["reused"], &value["hard"], server.seen().len()), (&json!(6), &json!(1.0), 12));
+}
