@@ -22,7 +22,7 @@ pub struct ModelArgs {
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
 
-    /// US dollars that this command may take at most; needs --price unless the model is known to cost something
+    /// US dollars that this command may take at most; needs --price
     #[arg(long, value_name = "X")]
     max_usd: Option<f64>,
 

@@ -115,6 +115,9 @@ impl Memo {
         let place = self.place(entry);
         files::remove(&place.join(RESULT))?;
         files::remove_dir(&place)?;
+        files::create_dir(&place)?;
+        // The folders' own names must last as well.
+        place.ancestors().skip(1).take(2).try_for_each(files::sync_dir)?;
         contents.iter().try_for_each(|(name, text)| files::write(&place.join(name), text))?;
         files::write_json(&place.join(RESULT), entry)?;
         crash::point("rollout-kept");
