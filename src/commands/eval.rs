@@ -29,8 +29,8 @@ Examples:
   skilltrain eval --tasks tasks.jsonl --target openai:qwen3@http://127.0.0.1:8080/v1
   skilltrain eval --split-dir tasks --split test --rev HEAD~3 --target command:./my-agent
 
-A task is one JSON object a line with `id`, `input` and `reference` or `checks`. Each answer is kept below the
-folder of --out and used again for every pool that has the same to show; the same command resumes.")]
+A task is one JSON object a line: `id`, `input`, and `reference` or `checks`. Answers are kept
+below --out and used again for every pool that has the same to show; the same command resumes.")]
 pub struct Args {
     /// A file of tasks, one JSON object a line
     #[arg(long, value_name = "FILE", required_unless_present = "split_dir", conflicts_with = "split_dir")]
