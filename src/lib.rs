@@ -13,6 +13,7 @@ pub mod agent;
 pub mod evaluator;
 pub mod llm;
 pub mod optimizer;
+pub mod target;
 
 pub mod pool;
 pub mod report;

@@ -11,6 +11,9 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use crate::ground::text::printable;
 use crate::run::event::{Event, StepReport, StepState, spent};
 
+/// The label under which rollouts are shown.
+const ROLLOUTS: &str = "rollouts";
+
 /// A reader of events.
 pub(super) struct Progress {
     quiet: bool,
@@ -53,6 +56,18 @@ impl Progress {
                 let reasons: String =
                     reasons.iter().map(|reason| format!("\n  {}", reason.replace('\n', "\n  "))).collect();
                 self.say(&format!("{label}: attempt {attempt} was not taken, {next}:{reasons}"));
+            }
+            Event::RolloutsStarted { total } => self.begin(ROLLOUTS, &format!("attempting {total} tasks")),
+            Event::RolloutDone { done, failed, reused, total } => {
+                // Off a terminal a line a tenth is enough.
+                let is_due = self.terminal || done * 10 / total != (done - 1) * 10 / total;
+                if is_due && done < total {
+                    self.action(ROLLOUTS, &tally(*done, *failed, *reused, *total), 0);
+                }
+            }
+            Event::RolloutsDone { done, failed, reused, total } => {
+                self.finish(ROLLOUTS);
+                self.say(&format!("{ROLLOUTS}: {}", tally(*done, *failed, *reused, *total)));
             }
             Event::StepDone { step } => {
                 self.finish(&step.label);
@@ -109,6 +124,12 @@ impl Progress {
         // Talk is worth nothing when nobody can hear it; the work goes on.
         self.bars.suspend(|| writeln!(std::io::stderr().lock(), "{}", printable(text)).ok());
     }
+}
+
+/// "12/40 done, 1 failed, 5 reused".
+fn tally(done: usize, failed: usize, reused: usize, total: usize) -> String {
+    let some = |count: usize, what: &str| if count > 0 { format!(", {count} {what}") } else { String::new() };
+    format!("{done}/{total} done{}{}", some(failed, "without a score"), some(reused, "reused"))
 }
 
 /// A step on one line, told when it ends.

@@ -36,8 +36,9 @@ pub struct OptimizerArgs {
     prompts: Option<PathBuf>,
 }
 
+/// Which containment is wanted, as a flag's value.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum SandboxArg {
+pub enum SandboxArg {
     Auto,
     Bwrap,
     Landlock,
@@ -67,7 +68,14 @@ impl OptimizerArgs {
 
     /// The containment wanted.
     pub(super) fn sandbox(&self) -> Sandbox {
-        match self.sandbox {
+        self.sandbox.sandbox()
+    }
+}
+
+impl SandboxArg {
+    /// The containment wanted.
+    pub(super) fn sandbox(self) -> Sandbox {
+        match self {
             SandboxArg::Auto => Sandbox::Auto,
             SandboxArg::Bwrap => Sandbox::Bwrap,
             SandboxArg::Landlock => Sandbox::Landlock,

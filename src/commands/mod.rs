@@ -3,11 +3,14 @@
 pub mod args;
 pub mod backward;
 pub mod doctor;
+pub mod eval;
 pub mod init;
 pub mod lint;
 pub mod locate;
 pub mod log;
+pub mod model;
 pub mod reduce;
+mod scores;
 pub mod shells;
 pub mod status;
 

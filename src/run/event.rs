@@ -20,6 +20,12 @@ pub enum Event {
     Action { label: String, text: String, tokens: u64 },
     /// An attempt failed a guard; it is told, or tried again.
     AttemptFailed { label: String, attempt: usize, reasons: Vec<String>, next: String },
+    /// Tasks are about to be attempted.
+    RolloutsStarted { total: usize },
+    /// One more was: so many done, of these without a score, of these taken from disk.
+    RolloutDone { done: usize, failed: usize, reused: usize, total: usize },
+    /// All were, or the rest is left.
+    RolloutsDone { done: usize, failed: usize, reused: usize, total: usize },
     /// A micro-step is done.
     StepDone { step: Box<StepReport> },
 }

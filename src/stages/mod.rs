@@ -8,6 +8,7 @@ pub mod leak;
 pub mod loss;
 pub mod overlap;
 pub mod reduce;
+pub mod rollout;
 pub(crate) mod runs;
 pub mod scheduler;
 pub mod select;

@@ -7,6 +7,7 @@ pub mod check;
 pub mod context;
 pub mod evidence;
 pub mod keep;
+pub mod measure;
 pub mod record;
 pub mod started;
 pub mod step;

@@ -1,0 +1,171 @@
+//! Artifacts by the digest of their inputs: what was made once for the same inputs is found, not made again.
+//!
+//! An attempt's inputs are what it was asked with (`key`), what it saw at once (`seen`) and the files that it opened
+//! on the way (`reads`), which nobody knows before it is made. It is valid wherever the first two are the same and
+//! every file that it opened still has the same content; a file that was not there must still not be.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ground::error::{AtPath as _, Error, Result};
+use crate::ground::{crash, digest, files};
+
+/// Raised when an older reader would misunderstand an entry.
+const VERSION: u32 = 1;
+/// Written last: an artifact without it is none.
+const RESULT: &str = "result.json";
+
+/// The inputs and the facts of an artifact, as `result.json` holds them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    version: u32,
+    /// The name: a digest of all inputs.
+    pub digest: String,
+    /// The digest of what it was asked with.
+    pub key: String,
+    /// The digest of what it saw of the pool at once.
+    pub seen: String,
+    /// What it opened: path and blob, or none where there was no such file.
+    pub reads: BTreeMap<String, Option<String>>,
+    /// What the maker wants to know again.
+    pub facts: Value,
+}
+
+impl Entry {
+    /// An artifact's entry; its digest follows from its inputs.
+    pub fn new(key: String, seen: String, reads: BTreeMap<String, Option<String>>, facts: Value) -> Entry {
+        let mut parts = vec![b"rollout 1".to_vec(), key.clone().into_bytes(), seen.clone().into_bytes()];
+        for (path, blob) in &reads {
+            parts.push(path.clone().into_bytes());
+            parts.push(blob.clone().unwrap_or_default().into_bytes());
+        }
+        let digest = digest::of_parts(parts.iter().map(Vec::as_slice));
+        Entry { version: VERSION, digest, key, seen, reads, facts }
+    }
+}
+
+/// A folder of artifacts. One program at a time writes into it.
+#[derive(Debug)]
+pub struct Memo {
+    folder: PathBuf,
+    known: Mutex<HashMap<String, Vec<Entry>>>,
+    _lock: File,
+}
+
+impl Memo {
+    /// Opens a folder of artifacts, made when it is missing. What is damaged, half written or of a newer version is as
+    /// if it were not there.
+    ///
+    /// # Errors
+    /// Of kind `Failed` when another program is at work in it, and of I/O.
+    pub fn open(folder: &Path) -> Result<Memo> {
+        files::create_dir(folder)?;
+        let place = folder.join(".lock");
+        let options = File::options().read(true).write(true).create(true).truncate(false).open(&place);
+        let lock = options.at("open", &place)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::failed(format!("another skilltrain is at work in {}", folder.display()))
+                    .hint("wait for it to end, or give this one another folder with --out"));
+            }
+            Err(TryLockError::Error(error)) => return Err(error).at("lock", &place),
+        }
+        let mut known: HashMap<String, Vec<Entry>> = HashMap::new();
+        let walk = walkdir::WalkDir::new(folder).min_depth(3).max_depth(3).follow_links(false).sort_by_file_name();
+        for file in walk.into_iter().flatten().filter(|file| file.file_name() == RESULT) {
+            let entry = files::read(file.path()).ok().and_then(|bytes| serde_json::from_slice::<Entry>(&bytes).ok());
+            if let Some(entry) = entry.filter(|entry| entry.version == VERSION) {
+                known.entry(entry.key.clone()).or_default().push(entry);
+            }
+        }
+        Ok(Memo { folder: folder.to_owned(), known: Mutex::new(known), _lock: lock })
+    }
+
+    /// The artifact that holds for these inputs; `blob` tells a file's content now. Of several the one whose digest is
+    /// the least, so that the answer does not depend on which was made first.
+    pub fn find(&self, key: &str, seen: &str, blob: &dyn Fn(&str) -> Option<String>) -> Option<Entry> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |entry: &&Entry| {
+            entry.seen == seen && entry.reads.iter().all(|(path, content)| blob(path).as_ref() == content.as_ref())
+        };
+        known.get(key)?.iter().filter(holds).min_by(|one, two| one.digest.cmp(&two.digest)).cloned()
+    }
+
+    /// The folder of an artifact.
+    pub fn place(&self, entry: &Entry) -> PathBuf {
+        self.place_of(&entry.digest)
+    }
+
+    /// The folder of the artifact of this digest.
+    pub fn place_of(&self, digest: &str) -> PathBuf {
+        self.folder.join(digest.get(..2).unwrap_or_default()).join(digest)
+    }
+
+    /// Keeps an artifact: its files, then its entry. What was there under the same digest is replaced.
+    ///
+    /// # Errors
+    /// Of I/O, naming the path.
+    pub fn keep(&self, entry: &Entry, contents: &[(&str, &str)]) -> Result<()> {
+        let place = self.place(entry);
+        files::remove(&place.join(RESULT))?;
+        files::remove_dir(&place)?;
+        files::create_dir(&place)?;
+        // The folders' own names must last as well.
+        place.ancestors().skip(1).take(2).try_for_each(files::sync_dir)?;
+        contents.iter().try_for_each(|(name, text)| files::write(&place.join(name), text))?;
+        files::write_json(&place.join(RESULT), entry)?;
+        crash::point("rollout-kept");
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = known.entry(entry.key.clone()).or_default();
+        same.retain(|old| old.digest != entry.digest);
+        same.push(entry.clone());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(reads: &[(&str, Option<&str>)]) -> Entry {
+        let reads = reads.iter().map(|(path, blob)| ((*path).to_owned(), blob.map(str::to_owned))).collect();
+        Entry::new("k".into(), "s".into(), reads, Value::Null)
+    }
+
+    fn blobs(content: &'static [(&str, &str)]) -> impl Fn(&str) -> Option<String> {
+        move |path| content.iter().find(|(known, _)| *known == path).map(|(_, blob)| (*blob).to_owned())
+    }
+
+    #[test]
+    fn an_artifact_holds_where_all_that_it_opened_is_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let memo = Memo::open(folder.path()).unwrap();
+        memo.keep(&entry(&[("a.md", Some("1")), ("gone.md", None)]), &[("output.txt", "x")]).unwrap();
+        drop(memo);
+        let memo = Memo::open(folder.path()).unwrap();
+        assert!(memo.find("k", "s", &blobs(&[("a.md", "1"), ("b.md", "9")])).is_some());
+        assert!(memo.find("k", "s", &blobs(&[("a.md", "2")])).is_none());
+        assert!(memo.find("k", "s", &blobs(&[])).is_none());
+        assert!(memo.find("k", "s", &blobs(&[("a.md", "1"), ("gone.md", "3")])).is_none());
+        assert!(memo.find("k", "other", &blobs(&[("a.md", "1")])).is_none());
+        let found = memo.find("k", "s", &blobs(&[("a.md", "1")])).unwrap();
+        assert_eq!(std::fs::read_to_string(memo.place(&found).join("output.txt")).unwrap(), "x");
+    }
+
+    #[test]
+    fn damage_is_absence_and_two_programs_do_not_share_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let memo = Memo::open(folder.path()).unwrap();
+        memo.keep(&entry(&[]), &[]).unwrap();
+        assert!(Memo::open(folder.path()).unwrap_err().to_string().contains("another skilltrain"));
+        files::write(&memo.place(&entry(&[])).join(RESULT), "{\"version\": 1, ").unwrap();
+        drop(memo);
+        assert!(Memo::open(folder.path()).unwrap().find("k", "s", &blobs(&[])).is_none());
+    }
+}

@@ -1,0 +1,116 @@
+//! Targets: whoever attempts tasks with a pool at hand. A new one is one file and one line in the registry.
+//!
+//! A target tells what it saw of the pool and which cards it read, so that an attempt can be used again for a later
+//! pool that has the same to show. An attempt without an answer because its provider failed is an outcome of its own.
+
+mod chat;
+mod command;
+mod page;
+pub mod registry;
+mod routed;
+mod view;
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::ground::env::Env;
+use crate::ground::error::Result;
+use crate::ground::process::Sandbox;
+use crate::ground::signals::Cancel;
+use crate::task::Task;
+use crate::trajectory::{Event, Usage};
+
+pub use page::Mode;
+pub use registry::{Options, find, needs_model};
+pub use view::View;
+
+/// What an attempt needs of its surroundings.
+#[derive(Clone, Copy)]
+pub struct Host<'a> {
+    /// The environment.
+    pub env: &'a Env,
+    /// Asked to stop?
+    pub cancel: &'a Cancel,
+    /// The containment wanted for programs.
+    pub sandbox: Sandbox,
+    /// Wall-clock time for one attempt of a program.
+    pub timeout: Duration,
+    /// A folder for this attempt's files, of nobody else; made when it is missing.
+    pub desk: &'a Path,
+    /// The pool's files as a folder, for a target that wants them so ([`Target::wants_folder`]).
+    pub folder: &'a Path,
+}
+
+/// An attempt that came to its end.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Attempt {
+    /// What was answered, whole.
+    pub answer: String,
+    /// Why there is no answer, when the fault is the target's own (cut off, declined): a failure to learn from.
+    pub fault: Option<String>,
+    /// What was said and done, in order.
+    pub events: Vec<Event>,
+    /// The paths of cards that were read, in order; one that is not there too.
+    pub reads: Vec<String>,
+    /// The tools that were called, by name, in order.
+    pub tools: Vec<String>,
+    /// Tokens, where they are known.
+    pub usage: Option<Usage>,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// By itself: with an answer, or with a fault of the target's own.
+    Ended(Attempt),
+    /// Its provider failed; why. Says nothing about the target or the pool.
+    Lost(String),
+}
+
+/// Attempts tasks.
+pub trait Target: Send + Sync {
+    /// Its name as the user gives it.
+    fn name(&self) -> String;
+
+    /// All that decides an answer besides the task and the pool: the model and what it is asked with. Not the address:
+    /// the same model answers the same wherever it is served.
+    fn identity(&self) -> String;
+
+    /// What of a task this target is told; never its reference or its checks.
+    fn told(&self, task: &Task) -> Value;
+
+    /// The digest of what it sees of a pool before it opens a card.
+    ///
+    /// # Errors
+    /// Of kind `Usage` when its prompt cannot be rendered.
+    fn sees(&self, view: &View) -> Result<String>;
+
+    /// Whether it wants the pool as a folder.
+    fn wants_folder(&self) -> bool {
+        false
+    }
+
+    /// What a user should know of how it sees this pool: cards left out for length. One line each.
+    ///
+    /// # Errors
+    /// As [`Target::sees`].
+    fn remarks(&self, _view: &View) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// Attempts a task.
+    ///
+    /// # Errors
+    /// What no other task would fare better with: `Interrupted`, a budget that is used up, a recording that holds no
+    /// answer, a program that is not there.
+    fn attempt(&self, task: &Task, view: &View, host: &Host<'_>) -> Result<Outcome>;
+}
+
+/// A task without what would give its answer away.
+fn without_answer(task: &Task) -> Value {
+    let hidden = ["reference", "checks"];
+    let open = task.raw.iter().filter(|(key, _)| !hidden.contains(&key.as_str()));
+    Value::Object(open.map(|(key, value)| (key.clone(), value.clone())).collect::<Map<_, _>>())
+}
