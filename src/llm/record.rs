@@ -9,6 +9,7 @@ use super::backend::{Answered, Backend, Call};
 use super::failure::{Failure, Why};
 use super::key::Key;
 use super::tape::{Exchange, Tape, whole_length};
+use crate::ground::crash;
 use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
 
@@ -126,6 +127,7 @@ impl Recorder {
         let written: Exchange = serde_json::from_str(&line).map_err(|error| error.to_string())?;
         line.push('\n');
         self.recording.append(line.as_bytes()).map_err(|error| error.to_string())?;
+        crash::point("exchange-recorded");
         written.answered().ok_or_else(|| "the exchange has no end".to_owned())
     }
 }
