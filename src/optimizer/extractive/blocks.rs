@@ -23,6 +23,8 @@ pub(super) struct Block {
     pub(super) shape: Shape,
     /// The headings above it, outermost first.
     pub(super) headings: Vec<String>,
+    /// The line right above a list that leads into it ("The agent did this:"), or the item that it is nested in.
+    pub(super) lead: Option<String>,
     /// What stood in bold at its beginning, if anything did.
     pub(super) bold: Option<String>,
     /// Its text, the bold beginning left out; code spans between backticks, paragraphs parted by line feeds.
@@ -60,6 +62,8 @@ struct Reader {
     heads: Vec<String>,
     cells: Vec<(String, String)>,
     column: usize,
+    /// A paragraph that ended in a colon, until a block that it doesn't lead into.
+    lead: Option<String>,
 }
 
 /// Cuts a report. Never fails: what is no Markdown is paragraphs.
@@ -160,6 +164,7 @@ impl Reader {
 
     fn heading(&mut self, level: HeadingLevel) {
         let level = level as u8;
+        self.lead = None;
         self.headings.retain(|(above, _)| *above < level);
         if let Some(frame) = self.frames.pop() {
             let bold = frame.bold.unwrap_or_default();
@@ -182,7 +187,13 @@ impl Reader {
             return;
         };
         if !text.trim().is_empty() || bold.is_some() {
-            self.report.blocks.push(Block { shape, headings, bold, text, cells: Vec::new() });
+            let nested = self.frames.iter().rev().map(|outer| outer.text.trim()).find(|text| leads_in(text));
+            let lead = nested.map(str::to_owned).or_else(|| self.lead.clone().filter(|_| shape == Shape::Item));
+            if shape == Shape::Paragraph {
+                let whole = fold(&format!("{} {text}", bold.clone().unwrap_or_default()));
+                self.lead = leads_in(&whole).then_some(whole);
+            }
+            self.report.blocks.push(Block { shape, headings, lead, bold, text, cells: Vec::new() });
             self.orders.push(order);
         }
     }
@@ -199,7 +210,8 @@ impl Reader {
     fn row(&mut self) {
         let cells = std::mem::take(&mut self.cells);
         let headings = self.headings.iter().map(|(_, text)| text.clone()).collect();
-        self.report.blocks.push(Block { shape: Shape::Row, headings, bold: None, text: String::new(), cells });
+        let lead = self.lead.clone();
+        self.report.blocks.push(Block { shape: Shape::Row, headings, lead, bold: None, text: String::new(), cells });
         self.orders.push(self.opened);
     }
 
@@ -210,6 +222,11 @@ impl Reader {
         self.report.blocks = blocks.into_iter().map(|(_, block)| block).collect();
         self.report
     }
+}
+
+/// Whether a line announces the list below it.
+fn leads_in(text: &str) -> bool {
+    text.ends_with(':') && text.len() <= 200
 }
 
 #[cfg(test)]

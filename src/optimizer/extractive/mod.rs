@@ -154,6 +154,7 @@ mod echo;
 mod facts;
 mod findings;
 mod groups;
+mod labels;
 // The lists are set by hand: one word a line would hide them.
 #[rustfmt::skip]
 mod lexicon;
@@ -163,8 +164,10 @@ mod optimizer;
 mod place;
 mod pool;
 mod report;
+mod said;
 mod sentences;
 mod terms;
+mod voice;
 mod words;
 
 pub use optimizer::Extractive;

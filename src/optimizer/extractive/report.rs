@@ -45,6 +45,7 @@ pub(super) fn commonality(evidence: &[Evidence], findings: &Findings, groups: &[
     let once: Vec<&Group> = of(Support::Once).collect();
     out.section("Reported once", once.iter().map(|group| advice(group, findings, evidence)));
     out.section("Advice that no card may hold", unusable(&findings.all, evidence).into_iter());
+    out.section("Not understood", doubtful(&findings.all, evidence).into_iter());
     out.section("What went right", praise(&findings.all, evidence).into_iter());
     out.section("Findings without advice", silent(&findings.all, evidence).into_iter());
     if findings.dropped > 0 {
@@ -83,6 +84,7 @@ impl Story<'_> {
         out.section("Left for a later step", self.later.iter().map(left));
         out.section("Reinforced", praise(&self.findings.all, self.evidence).into_iter());
         out.section("Left alone", self.left.iter().map(left));
+        out.section("Not understood", doubtful(&self.findings.all, self.evidence).into_iter());
         out.section("Advice that no card may hold", unusable(&self.findings.all, self.evidence).into_iter());
         if self.findings.dropped > 0 {
             out.line(&format!(
@@ -138,6 +140,20 @@ fn unusable(findings: &[Finding], evidence: &[Evidence]) -> Vec<String> {
         seen.entry(format!("{} ({reason})", clip(&text))).or_default().extend(&finding.works);
     }
     seen.into_iter().map(|(text, samples)| format!("{text} Works: {}.", works(&samples, evidence))).collect()
+}
+
+/// Lines that were not taken for advice though they may be some, with what spoke against it.
+fn doubtful(findings: &[Finding], evidence: &[Evidence]) -> Vec<String> {
+    let all = findings.iter().flat_map(|finding| finding.doubts.iter().map(move |doubt| (finding, doubt)));
+    let (mut order, mut by) = (Vec::new(), BTreeMap::<String, BTreeSet<usize>>::new());
+    for (finding, (line, reason)) in all {
+        let text = format!("{} Why: {reason}.", ended(&clip(&line.replace(super::sentences::HOLE, "[quoted]"))));
+        if !by.contains_key(&text) {
+            order.push(text.clone());
+        }
+        by.entry(text).or_default().extend(&finding.works);
+    }
+    order.into_iter().map(|text| format!("{text} Works: {}.", works(&by[&text], evidence))).collect()
 }
 
 /// Findings that say what was wrong and not what to do instead.

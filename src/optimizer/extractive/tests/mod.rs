@@ -14,6 +14,7 @@ mod cards;
 mod examples;
 mod fields;
 mod pairs;
+mod voices;
 
 const BOUNDS: Bounds = Bounds { learning_rate: Some(4), max_deletions: 2 };
 
