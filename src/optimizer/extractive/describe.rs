@@ -133,7 +133,7 @@ fn cut(text: &str, limit: usize) -> String {
 }
 
 /// A description parted into what it is for and what it is not for ("Not for ...").
-fn parts(description: &str) -> (&str, &str) {
+pub(super) fn parts(description: &str) -> (&str, &str) {
     match description.find(" Not ").or_else(|| description.find(" Never ")) {
         Some(at) => (description[..at].trim_end(), description[at + 1..].trim()),
         None => (description.trim_end(), ""),

@@ -92,7 +92,7 @@ pub fn plan(evidence: &[Evidence], summary: Option<&str>, cards: &[Card], profil
         later: Vec::new(),
     };
     bench.apply(&decisions.moves);
-    bench.merge(&pool);
+    bench.merge(&pool, &pool.concerned(&findings.all, &groups));
     let (done, left, later) = (&bench.done, &bench.left, &bench.later);
     let report = Story { evidence, findings: &findings, done, left, later }.write();
     Plan { changes: bench.changes(), report }
@@ -146,6 +146,7 @@ mod advice;
 mod apply;
 mod attention;
 mod blocks;
+mod clashes;
 mod counts;
 mod decide;
 mod describe;

@@ -9,6 +9,7 @@ use crate::pool::card::Card;
 use crate::pool::lint::{Linter, Problem};
 use crate::pool::profile::Profile;
 
+mod against;
 mod arbitrary;
 mod cards;
 mod examples;
