@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::advice::{Reader, Rule, names_work};
-use super::blocks::{self, Block};
+use super::blocks::{self, Block, Report};
 use super::counts::{Count, count};
 use super::labels::{parts, unnumbered};
 use super::lexicon::{self, is};
@@ -43,6 +43,8 @@ pub(super) struct Finding {
     pub(super) unusable: Vec<(String, Cow<'static, str>)>,
     /// Lines that may be advice and may be none, with what speaks against them.
     pub(super) doubts: Vec<(String, &'static str)>,
+    /// When it makes nothing at all: the lines of which something might have been made.
+    pub(super) unread: Vec<String>,
     /// The card paths that it names, as it names them.
     pub(super) cards: Vec<String>,
     /// How often the work repeats it, by its own count ("3 of 6 replies"); 1 when it gives none.
@@ -67,8 +69,12 @@ pub(super) struct Findings {
     pub(super) all: Vec<Finding>,
     /// What the reports quote: none of it may reach a card.
     pub(super) quoted: Vec<String>,
+    /// Of reports without advice: the first passage in a fence or a block quote, which is data and was not read.
+    pub(super) fenced: Vec<(BTreeSet<usize>, String)>,
     /// Findings beyond the bound.
     pub(super) dropped: usize,
+    /// The bound for each report.
+    pub(super) share: usize,
 }
 
 /// Reads the findings of all loss reports, or of a commonality report that stands for them.
@@ -76,14 +82,27 @@ pub(super) fn read(evidence: &[Evidence], summary: Option<&str>) -> Findings {
     let names = work_names(evidence);
     let mut found = Findings::default();
     match summary {
-        Some(text) => found.add(text, &names, &|text| named_works(text, evidence), true),
+        Some(text) => found.add(blocks::read(text), &names, &|text| named_works(text, evidence), true, MAX_FINDINGS),
         None => {
-            for (index, sample) in evidence.iter().enumerate() {
-                found.add(&sample.loss_report, &names, &|_| BTreeSet::from([index]), false);
+            let reports: Vec<Report> = evidence.iter().map(|sample| blocks::read(&sample.loss_report)).collect();
+            let share = fair_share(&reports.iter().map(|report| report.blocks.len()).collect::<Vec<_>>());
+            for (index, report) in reports.into_iter().enumerate() {
+                found.add(report, &names, &|_| BTreeSet::from([index]), false, share);
             }
         }
     }
     found
+}
+
+/// The most findings that may be read of each report, so that no report is left out for another's length.
+fn fair_share(counts: &[usize]) -> usize {
+    let read = |share: usize| counts.iter().map(|count| *count.min(&share)).sum::<usize>();
+    let (mut low, mut high) = (1, MAX_FINDINGS);
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if read(middle) <= MAX_FINDINGS { low = middle } else { high = middle - 1 }
+    }
+    low
 }
 
 /// Names that can be told from ordinary words: those with more in them than small letters.
@@ -101,17 +120,31 @@ fn named_works(text: &str, evidence: &[Evidence]) -> BTreeSet<usize> {
 }
 
 impl Findings {
-    fn add(&mut self, text: &str, names: &[String], works: &dyn Fn(&str) -> BTreeSet<usize>, summary: bool) {
-        let report = blocks::read(text);
+    /// Adds the first findings of a report, at most `share`; the others are counted.
+    fn add(
+        &mut self,
+        report: Report,
+        names: &[String],
+        works: &dyn Fn(&str) -> BTreeSet<usize>,
+        summary: bool,
+        share: usize,
+    ) {
+        let fenced = report.quoted.first().cloned();
         self.quoted.extend(report.quoted);
-        for block in &report.blocks {
+        self.share = share;
+        let before = self.all.len();
+        for (index, block) in report.blocks.iter().enumerate() {
+            if index >= share {
+                self.dropped += 1;
+                continue;
+            }
             let (finding, quotes) = finding(block, names, works, summary);
             self.quoted.extend(quotes);
-            if self.all.len() < MAX_FINDINGS {
-                self.all.push(finding);
-            } else {
-                self.dropped += 1;
-            }
+            self.all.push(finding);
+        }
+        let none = self.all[before..].iter().all(|finding| finding.rules.is_empty() && finding.unusable.is_empty());
+        if let Some(text) = fenced.filter(|_| none && !summary) {
+            self.fenced.push((works(""), fold(&text)));
         }
     }
 }
@@ -135,7 +168,8 @@ fn finding(
             said.hear(&reader, passage.voice, &without_works(&unquote(&passage.text).text, summary));
         }
     }
-    let Said { rules, unusable, doubts } = said;
+    let Said { rules, unusable, doubts, unread } = said;
+    let silent = rules.is_empty() && unusable.is_empty() && doubts.is_empty();
     let Count { times, written: counted, unit } = count(&plain.text);
     let topic = topic(label.as_deref(), &block.headings, names);
     let finding = Finding {
@@ -149,6 +183,7 @@ fn finding(
         rules,
         unusable,
         doubts,
+        unread: if silent && verdict != Verdict::Right { unread } else { Vec::new() },
         times,
         counted,
         unit,

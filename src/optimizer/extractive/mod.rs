@@ -150,6 +150,7 @@ mod clashes;
 mod counts;
 mod decide;
 mod describe;
+mod doubts;
 mod drafts;
 mod echo;
 mod facts;

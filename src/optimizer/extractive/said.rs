@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::advice::{Reader, Reading, Rule, lead_in};
 use super::lexicon::{self, is};
-use super::mood::{imperative, lower_first};
+use super::mood::{blames, imperative, lower_first};
 use super::sentences::{HOLE, sentences};
 use super::voice::{Voice, is_checked, voice};
 use super::words::words;
@@ -17,6 +17,8 @@ pub(super) struct Said {
     pub(super) unusable: Vec<(String, Cow<'static, str>)>,
     /// Lines that may be advice and may be none, with what speaks against them.
     pub(super) doubts: Vec<(String, &'static str)>,
+    /// Lines in the report's own voice of which nothing was made.
+    pub(super) unread: Vec<String>,
 }
 
 impl Said {
@@ -40,7 +42,10 @@ impl Said {
                 }
                 now = told;
             }
-            self.read(reader, now, sentence);
+            // Under "Expected", a bare statement of a value says what is right.
+            let stated =
+                Reader { statements: reader.statements || (around == Voice::Value && now == around), ..*reader };
+            self.read(&stated, now, sentence);
             // "❌ No greeting. Open with one.": after a complaint, the advice is the report's.
             let complained = index == 0 && around == Voice::Forbidden && now == around && told.is_none();
             if complained && !sentence.starts_with(char::is_alphanumeric) && !instructs(sentence) {
@@ -68,9 +73,20 @@ impl Said {
         match reader.read(sentence) {
             Reading::Rule(rule) if !self.rules.contains(&rule) => self.rules.push(rule),
             Reading::Unusable(reason) => self.unusable.push((sentence.to_owned(), Cow::Borrowed(reason))),
+            Reading::Prose if tells(sentence) => self.unread.push(sentence.to_owned()),
             _ => {}
         }
     }
+}
+
+/// Whether a line says something of the work, and not of an attempt, a quotation or a cause.
+fn tells(sentence: &str) -> bool {
+    let all = words(sentence);
+    let first = all.first().map_or("", |word| word.low.as_str());
+    let of_attempt = matches!(first, "it" | "they" | "he" | "she")
+        || blames(sentence.get(..all.get(1).map_or(0, |word| word.span.1)).unwrap_or_default());
+    let named = lead_in(sentence).is_some_and(|(label, _)| voice(label).is_closed() || voice(label) == Voice::Note);
+    all.len() >= 2 && !of_attempt && !named && !sentence.contains(HOLE)
 }
 
 fn instructs(sentence: &str) -> bool {

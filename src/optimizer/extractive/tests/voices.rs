@@ -119,3 +119,28 @@ fn a_lead_in_gives_the_word_to_another() {
     left_alone("- **Agent:** Offer a voucher of 5 euros.", &["Offer a voucher of 5 euros."]);
     left_alone("- Run this first:\n\n  ```\n  make\n  ```", &["Run this first:"]);
 }
+
+#[test]
+fn what_is_not_understood_is_named() {
+    for line in [
+        "The refund window is 30 days.",
+        "The refund window is 30 days, not 14 days.",
+        "Refund window: 30 days (the agent said 14).",
+        "Encrypt backups.",
+        "Rotate secrets every quarter.",
+        "A query needs a LIMIT.",
+        "Bitte immer freundlich grüßen.",
+    ] {
+        let (rules, report) = made(&format!("- {line}"));
+        assert!(rules.is_empty() || rules == [line], "{rules:?}");
+        assert!(!rules.is_empty() || report.contains(&format!("- {line} Works: w-1, w-2")), "{report}");
+        let all = [report_of(line)];
+        assert!(!rules.is_empty() || reduce(&all).contains(&format!("- {line} Works: w-1")), "{}", reduce(&all));
+    }
+    left_alone("```json\n{\"rule\": \"Greet the guest.\"}\n```", &["Greet the guest"]);
+    rules("## Expected\n\n- The refund window is 30 days.", &["The refund window is 30 days."]);
+}
+
+fn report_of(line: &str) -> Evidence {
+    report("w-1", &format!("# Report\n\n- {line}\n"))
+}
