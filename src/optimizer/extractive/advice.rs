@@ -1,5 +1,6 @@
 //! Which sentences of a finding are advice, and the rule that each one makes.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -237,7 +238,9 @@ fn finished(text: &str) -> String {
         )
     });
     let text = fold(text);
-    let text = OPENING.replace(&text, "");
+    // "Instead of adding emojis, keep a sober tone" is one sentence.
+    let whole = text.get(..11).is_some_and(|start| start.eq_ignore_ascii_case("instead of "));
+    let text = if whole { Cow::Borrowed(text.as_str()) } else { OPENING.replace(&text, "") };
     // Without what it was set against, "instead" points nowhere.
     let text = text.trim_end_matches(['.', ' ']).strip_suffix(" instead").unwrap_or(&text);
     let text = text

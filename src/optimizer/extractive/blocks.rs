@@ -1,6 +1,6 @@
 //! A report's Markdown cut into blocks: list items, table rows and paragraphs, each with the headings above it.
 
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::sentences::{fold, visible};
 
@@ -64,6 +64,7 @@ struct Reader {
     column: usize,
     /// A paragraph that ended in a colon, until a block that it doesn't lead into.
     lead: Option<String>,
+    link: Option<String>,
 }
 
 /// Cuts a report. Never fails: what is no Markdown is paragraphs.
@@ -104,6 +105,9 @@ impl Reader {
             // A paragraph in an item is part of the item.
             Tag::Paragraph if self.frames.is_empty() => self.open(Some(Shape::Paragraph)),
             Tag::Paragraph => self.text("\n"),
+            Tag::Link { link_type: LinkType::Inline | LinkType::Reference, dest_url, .. } => {
+                self.link = Some(dest_url.to_string());
+            }
             Tag::TableHead => (self.column, self.cells, self.heads) = (0, Vec::new(), Vec::new()),
             Tag::TableRow => (self.column, self.cells) = (0, Vec::new()),
             Tag::Strong => {
@@ -147,6 +151,12 @@ impl Reader {
                 {
                     frame.bold = Some(fold(&frame.text[from..]));
                     frame.text.truncate(from);
+                }
+            }
+            TagEnd::Link => {
+                // What a link points to is a part of advice to follow it.
+                if let Some(link) = self.link.take().filter(|link| link.starts_with("http")) {
+                    self.text(&format!(" ({link})"));
                 }
             }
             TagEnd::Strikethrough => self.struck = self.struck.saturating_sub(1),

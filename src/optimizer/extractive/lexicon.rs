@@ -196,6 +196,17 @@ pub(super) const DID: &[&str] = &[
     "generated", "submitted", "got", "happened", "requested",
 ];
 
+/// Verbs of whoever keeps the cards.
+pub(super) const EDITS: &[&str] = &[
+    "add", "delete", "remove", "update", "edit", "create", "merge", "split", "rename", "extend", "widen", "narrow",
+    "change", "correct", "fix", "move", "rewrite", "revise", "reword", "adjust", "improve", "drop", "replace", "insert",
+    "shorten", "expand", "restructure", "introduce", "retire", "write", "make",
+];
+
+/// What they are kept as.
+pub(super) const POOL_NOUNS: &[&str] =
+    &["card", "cards", "description", "descriptions", "rule", "rules", "pool", "prompt", "prompts", "skill", "skills"];
+
 /// Signs before what must not be done.
 pub(super) const FORBIDDING_SIGNS: &[&str] = &["✗", "✘", "❌", "🚫", "⛔", "👎", "✖", "❎", "🛑"];
 

@@ -70,7 +70,9 @@ pub fn plan(evidence: &[Evidence], summary: Option<&str>, cards: &[Card], profil
     let linter = linter(profile);
     let mut findings = findings::read(evidence, summary);
     let trajectories = evidence.iter().map(|sample| sample.trajectory.as_str());
-    let echoes = Echoes::of(findings.quoted.iter().map(String::as_str).chain(trajectories));
+    let advised = findings.all.iter().flat_map(|finding| finding.rules.iter().map(|rule| rule.text.as_str()));
+    let quoted = Echoes::of(findings.quoted.iter().map(String::as_str)).without(advised);
+    let echoes = quoted.and(Echoes::of(trajectories));
     refuse(&mut findings, &echoes, linter.as_deref(), profile);
     let drafts = pool::drafts(cards, profile);
     let terms = rule_terms(&findings);

@@ -71,12 +71,28 @@ impl Said {
             return;
         }
         match reader.read(sentence) {
+            Reading::Rule(rule) if about_pool(&rule.text) => {
+                self.doubts.push((sentence.to_owned(), "it is about the cards and not about the work"));
+            }
             Reading::Rule(rule) if !self.rules.contains(&rule) => self.rules.push(rule),
             Reading::Unusable(reason) => self.unusable.push((sentence.to_owned(), Cow::Borrowed(reason))),
             Reading::Prose if tells(sentence) => self.unread.push(sentence.to_owned()),
             _ => {}
         }
     }
+}
+
+/// Whether a rule is advice to whoever keeps the cards: "Add a card about exchanges".
+fn about_pool(rule: &str) -> bool {
+    rule.split([',', ';', ':']).any(|clause| {
+        let all: Vec<String> = words(clause).into_iter().map(|word| word.low).collect();
+        let skip = |word: &&String| is(lexicon::OPENERS, word) || is(lexicon::NEGATIONS, word) || *word == "do";
+        let modal =
+            all.iter().take(6).position(|word| matches!(word.as_str(), "should" | "must")).map_or(0, |at| at + 1);
+        let mut rest = all.iter().skip(modal).skip_while(skip);
+        rest.next().is_some_and(|verb| is(lexicon::EDITS, verb))
+            && rest.take(8).any(|word| is(lexicon::POOL_NOUNS, word) || word.ends_with(".md"))
+    })
 }
 
 /// Whether a line says something of the work, and not of an attempt, a quotation or a cause.

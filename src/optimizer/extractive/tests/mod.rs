@@ -16,6 +16,7 @@ mod examples;
 mod fields;
 mod pairs;
 mod voices;
+mod wording;
 
 const BOUNDS: Bounds = Bounds { learning_rate: Some(4), max_deletions: 2 };
 
