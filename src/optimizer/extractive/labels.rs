@@ -77,7 +77,7 @@ fn stressed(bold: &str, tail: &str) -> bool {
     let ends = bold.ends_with(['.', ':', '!', '?']) || !tail.starts_with(|c: char| c.is_alphanumeric() || c == '`');
     let all = words(bold);
     let first = all.first().map_or("", |word| word.low.as_str());
-    let opens = is(lexicon::NEGATIONS, first)
+    let opens = all.iter().any(|word| is(lexicon::NEGATIONS, &word.low))
         || is(lexicon::OPENERS, first)
         || matches!(first, "do" | "must" | "stop" | "only" | "be" | "must not");
     let small = tail.starts_with(|c: char| c.is_lowercase() || c.is_numeric() || c == '`');

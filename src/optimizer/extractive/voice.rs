@@ -104,6 +104,8 @@ fn composed(low: &[String], whole: &str, asks: bool) -> Option<Voice> {
     }
     let negative = matches!(first, "never" | "not" | "don't" | "avoid" | "avoiding" | "anti-pattern" | "forbidden")
         || whole.starts_with("do not")
+        || low.last().is_some_and(|last| is(lexicon::NEGATIONS, last))
+        || ["never ", "wrong to", "no circumstance", "no case", "no account"].iter().any(|p| whole.contains(p))
         || ["not to", "to avoid", "should not", "must not", "shouldn't", "to stop"].iter().any(|p| whole.contains(p))
         || (is(&["wrong", "bad", "incorrect", "poor"], first) && low.len() == 2 && has(lexicon::MADE));
     if negative {

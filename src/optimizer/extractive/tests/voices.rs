@@ -45,6 +45,9 @@ fn a_negation_is_never_lost() {
         left_alone(&format!("- {lead} push to the main branch."), &["push to the main branch"]);
     }
     left_alone("- **No** force pushes.", &[]);
+    left_alone("- **Under no circumstances** commit a secret.", &["commit a secret"]);
+    left_alone("- It is wrong to: Push to main.", &["Push to main"]);
+    left_alone("- The agent should never: Push to main.", &["Push to main"]);
     left_alone("- Never do this:\n  - Commit a secret.\n", &["Commit a secret."]);
 }
 
