@@ -1,5 +1,6 @@
 //! Which sentences of a finding are advice, and the rule that each one makes.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -8,6 +9,7 @@ use super::facts::{Fact, fact};
 use super::lexicon::{self, is};
 use super::mood::{blames, has_verb, imperative, lower_first, modal};
 use super::sentences::{HOLE, fold};
+use super::voice::{Voice, voice};
 use super::words::words;
 
 /// A rule has at most this many characters; what is longer is prose.
@@ -70,7 +72,12 @@ impl Reader<'_> {
         if let Some((label, rest)) = lead_in(text) {
             let low = label.to_lowercase();
             let (advice, value) = (is(lexicon::ADVICE_LABELS, &low), is(lexicon::VALUE_LABELS, &low));
-            if is(lexicon::SPEECH_LABELS, &low) || is(lexicon::CAUSE_LABELS, &low) {
+            let told = voice(label);
+            if told.is_closed() || told == Voice::Note {
+                return None;
+            }
+            // "Store credit" is a value as likely as an instruction.
+            if value && rest.split_whitespace().count() < 3 && imperative(rest) {
                 return None;
             }
             // "Use this order: greet, ask, close" is one instruction; "State it: the code is 7" only leads in.
@@ -102,6 +109,9 @@ impl Reader<'_> {
             return None;
         }
         let first = label.split_whitespace().next().unwrap_or_default().to_lowercase();
+        if is(lexicon::PROBLEM_STARTS, &first) {
+            return None;
+        }
         let article = if is(lexicon::DETERMINERS, &first) { "" } else { "the " };
         Some(format!("{article}{} is {value}", lower_first(label)))
     }
@@ -122,6 +132,9 @@ const BREAKS: [&str; 5] = ["; ", " — ", " – ", " -- ", ": "];
 fn after_complaint(text: &str) -> Option<String> {
     let broken = BREAKS.iter().filter_map(|mark| text.split_once(mark));
     let (head, tail) = broken.map(|(head, tail)| (head.trim(), tail.trim())).find(|(_, tail)| imperative(tail))?;
+    if voice(head).is_closed() {
+        return None;
+    }
     let ground = fact(head).is_some() && !words(head).iter().any(|word| is(lexicon::PROBLEM_STARTS, &word.low));
     Some(if ground { text.to_owned() } else { without_blame(tail).to_owned() })
 }
@@ -163,7 +176,7 @@ fn without_asides(text: &str, names: &[String]) -> String {
 }
 
 /// "label: rest" with a short label; a colon inside a word or a code span is no lead-in.
-fn lead_in(text: &str) -> Option<(&str, &str)> {
+pub(super) fn lead_in(text: &str) -> Option<(&str, &str)> {
     let at = text.find(": ")?;
     let (label, rest) = (text[..at].trim(), text[at + 1..].trim());
     let short = label.split_whitespace().count() <= 5 && !label.contains(['`', HOLE, ',', ';']);
@@ -225,7 +238,9 @@ fn finished(text: &str) -> String {
         )
     });
     let text = fold(text);
-    let text = OPENING.replace(&text, "");
+    // "Instead of adding emojis, keep a sober tone" is one sentence.
+    let whole = text.get(..11).is_some_and(|start| start.eq_ignore_ascii_case("instead of "));
+    let text = if whole { Cow::Borrowed(text.as_str()) } else { OPENING.replace(&text, "") };
     // Without what it was set against, "instead" points nowhere.
     let text = text.trim_end_matches(['.', ' ']).strip_suffix(" instead").unwrap_or(&text);
     let text = text

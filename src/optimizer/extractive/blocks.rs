@@ -1,6 +1,6 @@
 //! A report's Markdown cut into blocks: list items, table rows and paragraphs, each with the headings above it.
 
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::sentences::{fold, visible};
 
@@ -23,6 +23,8 @@ pub(super) struct Block {
     pub(super) shape: Shape,
     /// The headings above it, outermost first.
     pub(super) headings: Vec<String>,
+    /// The line right above a list that leads into it ("The agent did this:"), or the item that it is nested in.
+    pub(super) lead: Option<String>,
     /// What stood in bold at its beginning, if anything did.
     pub(super) bold: Option<String>,
     /// Its text, the bold beginning left out; code spans between backticks, paragraphs parted by line feeds.
@@ -60,6 +62,9 @@ struct Reader {
     heads: Vec<String>,
     cells: Vec<(String, String)>,
     column: usize,
+    /// A paragraph that ended in a colon, until a block that it doesn't lead into.
+    lead: Option<String>,
+    link: Option<String>,
 }
 
 /// Cuts a report. Never fails: what is no Markdown is paragraphs.
@@ -100,6 +105,9 @@ impl Reader {
             // A paragraph in an item is part of the item.
             Tag::Paragraph if self.frames.is_empty() => self.open(Some(Shape::Paragraph)),
             Tag::Paragraph => self.text("\n"),
+            Tag::Link { link_type: LinkType::Inline | LinkType::Reference, dest_url, .. } => {
+                self.link = Some(dest_url.to_string());
+            }
             Tag::TableHead => (self.column, self.cells, self.heads) = (0, Vec::new(), Vec::new()),
             Tag::TableRow => (self.column, self.cells) = (0, Vec::new()),
             Tag::Strong => {
@@ -145,6 +153,12 @@ impl Reader {
                     frame.text.truncate(from);
                 }
             }
+            TagEnd::Link => {
+                // What a link points to is a part of advice to follow it.
+                if let Some(link) = self.link.take().filter(|link| link.starts_with("http")) {
+                    self.text(&format!(" ({link})"));
+                }
+            }
             TagEnd::Strikethrough => self.struck = self.struck.saturating_sub(1),
             _ => {}
         }
@@ -160,6 +174,7 @@ impl Reader {
 
     fn heading(&mut self, level: HeadingLevel) {
         let level = level as u8;
+        self.lead = None;
         self.headings.retain(|(above, _)| *above < level);
         if let Some(frame) = self.frames.pop() {
             let bold = frame.bold.unwrap_or_default();
@@ -182,7 +197,13 @@ impl Reader {
             return;
         };
         if !text.trim().is_empty() || bold.is_some() {
-            self.report.blocks.push(Block { shape, headings, bold, text, cells: Vec::new() });
+            let nested = self.frames.iter().rev().map(|outer| outer.text.trim()).find(|text| leads_in(text));
+            let lead = nested.map(str::to_owned).or_else(|| self.lead.clone().filter(|_| shape == Shape::Item));
+            if shape == Shape::Paragraph {
+                let whole = fold(&format!("{} {text}", bold.clone().unwrap_or_default()));
+                self.lead = leads_in(&whole).then_some(whole);
+            }
+            self.report.blocks.push(Block { shape, headings, lead, bold, text, cells: Vec::new() });
             self.orders.push(order);
         }
     }
@@ -199,7 +220,8 @@ impl Reader {
     fn row(&mut self) {
         let cells = std::mem::take(&mut self.cells);
         let headings = self.headings.iter().map(|(_, text)| text.clone()).collect();
-        self.report.blocks.push(Block { shape: Shape::Row, headings, bold: None, text: String::new(), cells });
+        let lead = self.lead.clone();
+        self.report.blocks.push(Block { shape: Shape::Row, headings, lead, bold: None, text: String::new(), cells });
         self.orders.push(self.opened);
     }
 
@@ -210,6 +232,11 @@ impl Reader {
         self.report.blocks = blocks.into_iter().map(|(_, block)| block).collect();
         self.report
     }
+}
+
+/// Whether a line announces the list below it.
+fn leads_in(text: &str) -> bool {
+    text.ends_with(':') && text.len() <= 200
 }
 
 #[cfg(test)]

@@ -70,12 +70,14 @@ impl Decider<'_> {
         let mut fresh = Vec::new();
         for group in self.groups {
             let stale = self.stale_lines(group);
-            if let Some(rival) = self.rival(group) {
+            if let Some(rival) = self.rival(group).or_else(|| self.rival_advice(group)) {
                 out.leave(&group.rule.text, format!("the reports disagree: {rival}"), group);
             } else if !stale.is_empty() {
                 self.correct(group, &stale, &mut out);
             } else if let Some(cover) = self.pool.covering(group) {
                 self.covered(group, &cover, &mut out);
+            } else if self.contradicts_card(group, &mut out) {
+                // It is said there why.
             } else if group.support == Support::Once {
                 let only = self.names(&group.samples);
                 out.leave(&group.rule.text, format!("only {only} reports it, once"), group);
@@ -107,7 +109,13 @@ impl Decider<'_> {
                 .is_some_and(|theirs| theirs.key() == fact.key() && theirs.value_key() != fact.value_key())
                 && (other.support, other.samples.len()) >= (group.support.min(Support::Shared), group.samples.len())
         })?;
-        Some(format!("{} says otherwise ({})", self.names(&rival.samples), rival.rule.text))
+        Some(self.otherwise(rival))
+    }
+
+    /// Who says what instead.
+    pub(super) fn otherwise(&self, rival: &Group) -> String {
+        let say = if rival.samples.len() == 1 { "says" } else { "say" };
+        format!("{} {say} otherwise ({})", self.names(&rival.samples), rival.rule.text)
     }
 
     /// Lines that say otherwise than the group, with the card's place in the pool.
@@ -157,21 +165,7 @@ impl Decider<'_> {
                 continue;
             }
             let new = corrected(self.pool.draft(*card), line, group);
-            let known = out.moves.iter_mut().find(|d| matches!(&d.act, Move::Correct { path: at, .. } if at == path));
-            match known {
-                Some(decision) => {
-                    if let Move::Correct { lines, .. } = &mut decision.act
-                        && lines.iter().all(|(old, _)| old != line)
-                    {
-                        lines.push((line.clone(), new.clone()));
-                    }
-                    decision.back(&new, group);
-                }
-                None => {
-                    let act = Move::Correct { path: path.clone(), lines: vec![(line.clone(), new.clone())] };
-                    out.moves.push(Decision::new(act, &new, group));
-                }
-            }
+            out.replace(path, line, &new, group);
         }
     }
 
@@ -272,7 +266,23 @@ fn corrected(draft: &Draft, line: &str, group: &Group) -> String {
 }
 
 impl Decisions {
-    fn leave(&mut self, what: &str, why: String, group: &Group) {
+    /// Puts a line in another's place, with what else is corrected in the card.
+    pub(super) fn replace(&mut self, path: &str, line: &str, new: &str, group: &Group) {
+        let known = self.moves.iter_mut().find(|d| matches!(&d.act, Move::Correct { path: at, .. } if at == path));
+        let Some(decision) = known else {
+            let act = Move::Correct { path: path.to_owned(), lines: vec![(line.to_owned(), new.to_owned())] };
+            self.moves.push(Decision::new(act, new, group));
+            return;
+        };
+        if let Move::Correct { lines, .. } = &mut decision.act
+            && lines.iter().all(|(old, _)| old != line)
+        {
+            lines.push((line.to_owned(), new.to_owned()));
+        }
+        decision.back(new, group);
+    }
+
+    pub(super) fn leave(&mut self, what: &str, why: String, group: &Group) {
         self.left.push(Left { what: what.to_owned(), why, samples: group.samples.clone() });
     }
 }

@@ -106,8 +106,11 @@ fn distinct(items: impl Iterator<Item = String>) -> Vec<String> {
 /// A rule up to its first break, with a small first letter and no full stop.
 fn first_clause(rule: &str) -> String {
     let text = rule.trim_end_matches(['.', '!', '。']);
+    // A mark inside a word ("v1.2", "10:30") is no break.
+    let mark = |at: usize| text[at..].starts_with(' ') && text[..at].ends_with([';', ':', '.']);
+    let breaks = text.char_indices().map(|(at, _)| at).filter(|at| mark(*at)).map(|at| at - 1);
     let end =
-        text.find([';', ':', '.', '(']).filter(|at| *at > 8 && text[..*at].matches('`').count().is_multiple_of(2));
+        breaks.chain(text.find('(')).min().filter(|at| *at > 8 && text[..*at].matches('`').count().is_multiple_of(2));
     let clause = text[..end.unwrap_or(text.len())].trim();
     lower_first(clause.strip_suffix(", then stop").unwrap_or(clause))
 }
@@ -115,11 +118,13 @@ fn first_clause(rule: &str) -> String {
 /// The first three telling words of the first rule, which is the best supported.
 fn key_terms(rules: &[String]) -> Vec<String> {
     let all = words(rules.first().map_or("", String::as_str));
+    // "log-password" would say the opposite of "Never log a password".
+    let denied = all.iter().take(2).any(|word| is(lexicon::NEGATIONS, &word.low)).then(|| "no".to_owned());
     let telling = all
         .into_iter()
         .map(|word| word.low)
         .filter(|low| !lexicon::is_stop(low) && !is(lexicon::NEGATIONS, low) && low.chars().count() > 2);
-    telling.take(3).collect()
+    denied.into_iter().chain(telling.take(3)).collect()
 }
 
 /// Cuts a text to `limit` characters at a word, with a full stop.
@@ -133,7 +138,7 @@ fn cut(text: &str, limit: usize) -> String {
 }
 
 /// A description parted into what it is for and what it is not for ("Not for ...").
-fn parts(description: &str) -> (&str, &str) {
+pub(super) fn parts(description: &str) -> (&str, &str) {
     match description.find(" Not ").or_else(|| description.find(" Never ")) {
         Some(at) => (description[..at].trim_end(), description[at + 1..].trim()),
         None => (description.trim_end(), ""),

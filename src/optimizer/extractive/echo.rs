@@ -18,6 +18,20 @@ impl Echoes {
         Echoes { passages: sources.flat_map(passages).collect() }
     }
 
+    /// Without the passages of `own`: what a report advises in its own voice may be used, whoever quotes it.
+    pub(super) fn without<'a>(mut self, own: impl Iterator<Item = &'a str>) -> Echoes {
+        for passage in own.flat_map(passages) {
+            self.passages.remove(&passage);
+        }
+        self
+    }
+
+    /// With the passages of others.
+    pub(super) fn and(mut self, others: Echoes) -> Echoes {
+        self.passages.extend(others.passages);
+        self
+    }
+
     /// Whether a text holds one of them.
     pub(super) fn ring_in(&self, text: &str) -> bool {
         passages(text).iter().any(|passage| self.passages.contains(passage))

@@ -29,9 +29,14 @@ impl Fact {
     /// Equal for two spellings of the same value.
     pub(super) fn value_key(&self) -> String {
         let plain = words(&self.value);
+        let numeric = |at: usize| plain[at].low.chars().all(|c| c.is_ascii_digit() || c == '.');
         plain
             .iter()
-            .map(|word| word.low.as_str())
+            .enumerate()
+            .map(|(at, word)| match at.checked_sub(1).is_some_and(numeric) {
+                true => unit(&word.low),
+                false => word.low.as_str(),
+            })
             .filter(|low| !is(lexicon::DETERMINERS, low))
             .collect::<Vec<_>>()
             .join(" ")
@@ -53,6 +58,18 @@ impl Fact {
     pub(super) fn head(&self) -> String {
         let attribute = self.subject.split(" of ").next().unwrap_or(&self.subject);
         words(attribute).last().map(|word| stem(&word.low)).unwrap_or_default()
+    }
+}
+
+/// A unit after a number, spelt out: "30 s" and "30 seconds" are one value.
+fn unit(low: &str) -> &str {
+    match low {
+        "s" | "sec" | "secs" | "second" => "seconds",
+        "min" | "mins" | "minute" => "minutes",
+        "h" | "hr" | "hrs" | "hour" => "hours",
+        "day" => "days",
+        "eur" | "€" | "euro" => "euros",
+        other => other,
     }
 }
 

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::advice::{Reader, Reading, Rule, names_work};
-use super::blocks::{self, Block, Shape};
+use super::advice::{Reader, Rule, names_work};
+use super::blocks::{self, Block, Report};
 use super::counts::{Count, count};
+use super::labels::{parts, unnumbered};
 use super::lexicon::{self, is};
-use super::mood::imperative;
+use super::said::Said;
 use super::sentences::{fold, sentences, unquote};
 use super::words::words;
 use crate::batch::Evidence;
@@ -40,6 +41,10 @@ pub(super) struct Finding {
     pub(super) rules: Vec<Rule>,
     /// Advice that no card may hold, with the reason.
     pub(super) unusable: Vec<(String, Cow<'static, str>)>,
+    /// Lines that may be advice and may be none, with what speaks against them.
+    pub(super) doubts: Vec<(String, &'static str)>,
+    /// When it makes nothing at all: the lines of which something might have been made.
+    pub(super) unread: Vec<String>,
     /// The card paths that it names, as it names them.
     pub(super) cards: Vec<String>,
     /// How often the work repeats it, by its own count ("3 of 6 replies"); 1 when it gives none.
@@ -64,8 +69,12 @@ pub(super) struct Findings {
     pub(super) all: Vec<Finding>,
     /// What the reports quote: none of it may reach a card.
     pub(super) quoted: Vec<String>,
+    /// Of reports without advice: the first passage in a fence or a block quote, which is data and was not read.
+    pub(super) fenced: Vec<(BTreeSet<usize>, String)>,
     /// Findings beyond the bound.
     pub(super) dropped: usize,
+    /// The bound for each report.
+    pub(super) share: usize,
 }
 
 /// Reads the findings of all loss reports, or of a commonality report that stands for them.
@@ -73,14 +82,27 @@ pub(super) fn read(evidence: &[Evidence], summary: Option<&str>) -> Findings {
     let names = work_names(evidence);
     let mut found = Findings::default();
     match summary {
-        Some(text) => found.add(text, &names, &|text| named_works(text, evidence), true),
+        Some(text) => found.add(blocks::read(text), &names, &|text| named_works(text, evidence), true, MAX_FINDINGS),
         None => {
-            for (index, sample) in evidence.iter().enumerate() {
-                found.add(&sample.loss_report, &names, &|_| BTreeSet::from([index]), false);
+            let reports: Vec<Report> = evidence.iter().map(|sample| blocks::read(&sample.loss_report)).collect();
+            let share = fair_share(&reports.iter().map(|report| report.blocks.len()).collect::<Vec<_>>());
+            for (index, report) in reports.into_iter().enumerate() {
+                found.add(report, &names, &|_| BTreeSet::from([index]), false, share);
             }
         }
     }
     found
+}
+
+/// The most findings that may be read of each report, so that no report is left out for another's length.
+fn fair_share(counts: &[usize]) -> usize {
+    let read = |share: usize| counts.iter().map(|count| *count.min(&share)).sum::<usize>();
+    let (mut low, mut high) = (1, MAX_FINDINGS);
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if read(middle) <= MAX_FINDINGS { low = middle } else { high = middle - 1 }
+    }
+    low
 }
 
 /// Names that can be told from ordinary words: those with more in them than small letters.
@@ -98,17 +120,31 @@ fn named_works(text: &str, evidence: &[Evidence]) -> BTreeSet<usize> {
 }
 
 impl Findings {
-    fn add(&mut self, text: &str, names: &[String], works: &dyn Fn(&str) -> BTreeSet<usize>, summary: bool) {
-        let report = blocks::read(text);
+    /// Adds the first findings of a report, at most `share`; the others are counted.
+    fn add(
+        &mut self,
+        report: Report,
+        names: &[String],
+        works: &dyn Fn(&str) -> BTreeSet<usize>,
+        summary: bool,
+        share: usize,
+    ) {
+        let fenced = report.quoted.first().cloned();
         self.quoted.extend(report.quoted);
-        for block in &report.blocks {
+        self.share = share;
+        let before = self.all.len();
+        for (index, block) in report.blocks.iter().enumerate() {
+            if index >= share {
+                self.dropped += 1;
+                continue;
+            }
             let (finding, quotes) = finding(block, names, works, summary);
             self.quoted.extend(quotes);
-            if self.all.len() < MAX_FINDINGS {
-                self.all.push(finding);
-            } else {
-                self.dropped += 1;
-            }
+            self.all.push(finding);
+        }
+        let none = self.all[before..].iter().all(|finding| finding.rules.is_empty() && finding.unusable.is_empty());
+        if let Some(text) = fenced.filter(|_| none && !summary) {
+            self.fenced.push((works(""), fold(&text)));
         }
     }
 }
@@ -119,22 +155,21 @@ fn finding(
     works: &dyn Fn(&str) -> BTreeSet<usize>,
     summary: bool,
 ) -> (Finding, Vec<String>) {
-    let (label, written) = label_and_text(block);
+    let parts = parts(block);
+    let (label, written) = (parts.label.clone(), parts.text());
     let plain = unquote(&written);
     let text = without_works(&plain.text, summary);
     let section = block.headings.last().cloned().unwrap_or_default();
-    let reader = Reader { names, statements: summary, label: label.as_deref() };
-    let (mut rules, mut unusable) = (Vec::new(), Vec::new());
+    let reader = Reader { names, statements: summary, label: label.as_deref().filter(|_| parts.subject) };
     let verdict = verdict(block, &text);
+    let mut said = Said::default();
     if verdict != Verdict::Right {
-        for sentence in sentences(&text) {
-            match reader.read(&sentence) {
-                Reading::Rule(rule) if !rules.contains(&rule) => rules.push(rule),
-                Reading::Unusable(reason) => unusable.push((sentence, Cow::Borrowed(reason))),
-                _ => {}
-            }
+        for passage in &parts.passages {
+            said.hear(&reader, passage.voice, &without_works(&unquote(&passage.text).text, summary));
         }
     }
+    let Said { rules, unusable, doubts, unread } = said;
+    let silent = rules.is_empty() && unusable.is_empty() && doubts.is_empty();
     let Count { times, written: counted, unit } = count(&plain.text);
     let topic = topic(label.as_deref(), &block.headings, names);
     let finding = Finding {
@@ -147,67 +182,13 @@ fn finding(
         text: fold(&plain.text),
         rules,
         unusable,
+        doubts,
+        unread: if silent && verdict != Verdict::Right { unread } else { Vec::new() },
         times,
         counted,
         unit,
     };
     (finding, plain.quotes)
-}
-
-/// A block's label, and its text as sentences: a bold beginning that is a sentence or a lead-in belongs to the text, and
-/// a row's cells are read by the heads of their columns.
-fn label_and_text(block: &Block) -> (Option<String>, String) {
-    if block.shape == Shape::Row {
-        return row(&block.cells);
-    }
-    let Some(bold) = &block.bold else {
-        return (None, block.text.clone());
-    };
-    let label = unnumbered(bold).trim_end_matches(['.', ':', '!']).trim().to_owned();
-    let tail = block.text.trim_start();
-    if imperative(bold) && !tail.starts_with('(') {
-        return (None, format!("{bold}\n{tail}"));
-    }
-    if bold.ends_with(':') || tail.starts_with(':') {
-        let lead = label.to_lowercase();
-        let known = [lexicon::ADVICE_LABELS, lexicon::VALUE_LABELS, lexicon::SPEECH_LABELS];
-        if known.iter().any(|list| is(list, &lead)) {
-            return (None, format!("{label}: {}", tail.trim_start_matches(':')));
-        }
-        return (Some(label), tail.trim_start_matches(':').to_owned());
-    }
-    ((!label.is_empty()).then_some(label), tail.to_owned())
-}
-
-fn row(cells: &[(String, String)]) -> (Option<String>, String) {
-    let mut label = None;
-    let mut text = String::new();
-    for (index, (head, cell)) in cells.iter().enumerate() {
-        let low = head.trim().to_lowercase();
-        let speech = is(lexicon::SPEECH_LABELS, &low);
-        if cell.is_empty() || (speech && index > 0) {
-            continue;
-        }
-        if index == 0 || (label.is_none() && index == 1) {
-            let plain = unnumbered(cell).trim_end_matches('.').to_owned();
-            let titled =
-                !imperative(&plain) && plain.chars().any(char::is_alphabetic) && plain.split_whitespace().count() <= 10;
-            if titled {
-                label = Some(plain).filter(|plain| unquote(plain).quotes.is_empty());
-                continue;
-            }
-            if speech {
-                continue;
-            }
-        }
-        let announced = is(lexicon::ADVICE_LABELS, &low) || is(lexicon::VALUE_LABELS, &low);
-        text.push_str(&if announced { format!("{low}: {cell}\n") } else { format!("{cell}\n") });
-    }
-    (label, text)
-}
-
-fn unnumbered(text: &str) -> &str {
-    text.trim_start_matches(|c: char| c.is_numeric() || matches!(c, '.' | ')' | '#' | '(' | ' ' | '-'))
 }
 
 /// A commonality report names works at a line's end, which is for the reader and not for the rule.
@@ -306,8 +287,7 @@ mod tests {
             let finding = one(text);
             assert_eq!((finding.verdict, finding.rules.len()), (Verdict::Right, 0), "{text}");
         }
-        for text in ["- **Words** (wrong). Use short words.", "- Pass the id on.", "## Not right\n\n- Use short words."]
-        {
+        for text in ["- **Words** (wrong). Use short words.", "- Pass the id on."] {
             let finding = one(text);
             assert_eq!((finding.verdict != Verdict::Right, finding.rules.len()), (true, 1), "{text}");
         }

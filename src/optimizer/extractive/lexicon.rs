@@ -123,7 +123,7 @@ pub(super) const ADVICE_LABELS: &[&str] = &[
 pub(super) const VALUE_LABELS: &[&str] = &[
     "expected", "correct", "correct value", "correct answer", "right value", "right answer", "should be", "reference",
     "should have been", "expected value", "expected answer", "truth", "the right value", "the right answer",
-    "right is",
+    "right is", "what is right", "what would be right", "what was right",
 ];
 
 /// Lead-ins and column heads before what was asked, said or done: never advice.
@@ -138,6 +138,77 @@ pub(super) const CAUSE_LABELS: &[&str] = &[
     "cause", "root cause", "reason", "why", "effect", "impact", "problem", "issue", "symptom", "evidence", "result",
     "consequence", "what happened", "why it matters", "severity", "priority", "status", "score", "verdict", "location",
 ];
+
+/// Labels before what must not be done, or what was done badly.
+pub(super) const FORBIDDEN_LABELS: &[&str] = &[
+    "never", "no", "not", "don't", "don'ts", "donts", "dont", "do not", "avoid", "not good", "wrong", "bad", "forbidden",
+    "not allowed", "prohibited", "disallowed", "banned", "anti-pattern", "anti-patterns", "antipatterns", "not ok",
+    "what not to do", "must not", "should not", "incorrect", "worse", "not like this", "not this", "poor", "not right",
+    "unacceptable", "stop", "not wanted", "undesired", "to avoid", "dos and don'ts",
+];
+
+/// Labels before what was asked for.
+pub(super) const ASKED_LABELS: &[&str] = &[
+    "request", "requests", "task", "customer", "user", "client", "caller", "question", "asked", "prompt", "ticket",
+    "user request", "query", "assignment", "instruction given", "the ask", "scenario", "user story",
+];
+
+/// Labels before what was done.
+pub(super) const DONE_LABELS: &[&str] = &[
+    "did", "done", "agent", "model", "assistant", "bot", "before", "mistake", "mistakes", "mistakes made", "actual",
+    "observed", "observed behaviour", "observed behavior", "steps taken", "actions taken", "action taken", "what happened",
+    "log", "logs", "trace", "timeline", "was done", "instead of", "what was done", "what was said", "current", "they did",
+    "it did", "attempted", "executed", "ran", "performed", "submitted", "submission",
+];
+
+/// Labels that may introduce what is right as well as what was done, and the sections of our own reports that no rule
+/// may be read back from.
+pub(super) const DOUBT_LABELS: &[&str] = &[
+    "after", "example", "examples", "now", "later", "then", "alternative", "alternatives", "option", "options", "maybe",
+    "hypothesis", "not understood", "advice that no card may hold", "findings without advice", "left alone", "checklist",
+];
+
+/// Who makes an attempt.
+pub(super) const MAKERS: &[&str] = &[
+    "agent", "agents", "assistant", "model", "bot", "ai", "llm", "attempt", "candidate", "it", "they", "student", "system",
+];
+
+/// Who asks for work.
+pub(super) const ASKERS: &[&str] = &["user", "customer", "client", "caller", "requester", "visitor", "asker"];
+
+/// What is made in an attempt, or asked for.
+pub(super) const MADE: &[&str] = &[
+    "query", "request", "message", "reply", "replies", "answer", "answers", "question", "questions", "output", "action",
+    "actions", "step", "steps", "response", "code", "solution", "attempt", "example", "examples", "approach", "way",
+    "practice", "practices", "pattern", "patterns", "version", "usage", "behaviour", "behavior", "value", "result",
+    "wording", "text", "draft", "command", "commands", "plan", "prompt", "input",
+];
+
+/// First words of labels over what an attempt made.
+pub(super) const OF_ATTEMPTS: &[&str] = &[
+    "actual", "observed", "original", "current", "received", "produced", "generated", "submitted", "given", "previous",
+];
+
+/// Verbs of what was done.
+pub(super) const DID: &[&str] = &[
+    "did", "said", "took", "made", "wrote", "sent", "returned", "produced", "gave", "answered", "replied", "asked",
+    "wanted", "tried", "used", "ran", "executed", "performed", "claimed", "told", "done", "taken", "does", "says", "wants",
+    "generated", "submitted", "got", "happened", "requested",
+];
+
+/// Verbs of whoever keeps the cards.
+pub(super) const EDITS: &[&str] = &[
+    "add", "delete", "remove", "update", "edit", "create", "merge", "split", "rename", "extend", "widen", "narrow",
+    "change", "correct", "fix", "move", "rewrite", "revise", "reword", "adjust", "improve", "drop", "replace", "insert",
+    "shorten", "expand", "restructure", "introduce", "retire", "write", "make",
+];
+
+/// What they are kept as.
+pub(super) const POOL_NOUNS: &[&str] =
+    &["card", "cards", "description", "descriptions", "rule", "rules", "pool", "prompt", "prompts", "skill", "skills"];
+
+/// Signs before what must not be done.
+pub(super) const FORBIDDING_SIGNS: &[&str] = &["✗", "✘", "❌", "🚫", "⛔", "👎", "✖", "❎", "🛑"];
 
 /// Labels of sentences that name the works behind a finding.
 pub(super) const WORK_LABELS: &[&str] = &[

@@ -8,7 +8,9 @@ use super::decide::Left;
 use super::describe;
 use super::drafts::{Draft, Line};
 use super::pool::Pool;
-use super::terms::{Weighed, Weights};
+use super::terms::{Terms, Weighed, Weights};
+use super::words::words;
+use crate::pool::profile::Role;
 
 /// Cards overlap when at least this share of the smaller one's rules stands in the other too.
 const OVERLAP: f64 = 0.5;
@@ -18,19 +20,20 @@ const MAX_CARDS: usize = 200;
 
 impl Bench<'_> {
     /// Merges overlapping cards of one folder that the group's samples read, until none is left.
-    pub(super) fn merge(&mut self, pool: &Pool) {
+    pub(super) fn merge(&mut self, pool: &Pool, concerned: &BTreeSet<usize>) {
         let read = pool.drafts().iter().enumerate().filter(|(card, _)| !pool.read_by(*card).is_empty());
         let paths: Vec<(String, usize)> =
             read.map(|(card, draft)| (draft.path.clone(), card)).take(MAX_CARDS).collect();
         for (at, (one, first)) in paths.iter().enumerate() {
             for (other, second) in &paths[at + 1..] {
                 let samples = pool.read_by(*first).union(pool.read_by(*second)).copied().collect();
-                self.merge_pair(one, other, &samples);
+                let asked = concerned.contains(first) || concerned.contains(second);
+                self.merge_pair(one, other, &samples, asked);
             }
         }
     }
 
-    fn merge_pair(&mut self, one: &str, other: &str, samples: &BTreeSet<usize>) {
+    fn merge_pair(&mut self, one: &str, other: &str, samples: &BTreeSet<usize>, asked: bool) {
         let (Some(a), Some(b)) = (self.drafts.get(one), self.drafts.get(other)) else {
             return;
         };
@@ -44,6 +47,10 @@ impl Bench<'_> {
         }
         let what = format!("merge `{}` into `{}`", gone.path, keep.path);
         let refused = self.refusal(keep, gone, &overlap);
+        // No finding is about either of them, so nothing says that having two misleads anybody.
+        if !asked && refused.is_none() {
+            return;
+        }
         if let Some((later, why)) = refused {
             let left = Left { what, why, samples: samples.clone() };
             if later {
@@ -81,6 +88,10 @@ impl Bench<'_> {
         if let Some(line) = &overlap.conflict {
             return Some((false, format!("they disagree and the reports don't say which is right ({line})")));
         }
+        // A card for one kind of work only, or one that keeps the other's work out, is another card for a reason.
+        if keep.role == Role::Specific || excludes(&keep.description, &gone.description) {
+            return Some((false, "one is not for what the other is for".to_owned()));
+        }
         if self.removed.len() >= self.bounds.max_deletions {
             return Some((
                 true,
@@ -96,6 +107,18 @@ impl Bench<'_> {
 
 fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Whether one of two descriptions holds for one thing only, or keeps out what the other is for.
+fn excludes(one: &str, other: &str) -> bool {
+    let ((when, not), (other_when, other_not)) = (describe::parts(one), describe::parts(other));
+    let only = |text: &str| words(text).iter().take(3).any(|word| word.low == "only");
+    let kept_out = |not: &str, when: &str| {
+        let (when, low) = (Terms::of(when), not.to_lowercase());
+        let items = low.split([',', ';', '.']).flat_map(|part| part.split(" or ")).flat_map(|part| part.split(" and "));
+        items.map(Terms::of).any(|item| !item.signed.is_empty() && item.stems().is_subset(&when.stems()))
+    };
+    only(when) || only(other_when) || kept_out(not, other_when) || kept_out(other_not, when)
 }
 
 /// What a card's rules have in common with another's.

@@ -70,7 +70,9 @@ pub fn plan(evidence: &[Evidence], summary: Option<&str>, cards: &[Card], profil
     let linter = linter(profile);
     let mut findings = findings::read(evidence, summary);
     let trajectories = evidence.iter().map(|sample| sample.trajectory.as_str());
-    let echoes = Echoes::of(findings.quoted.iter().map(String::as_str).chain(trajectories));
+    let advised = findings.all.iter().flat_map(|finding| finding.rules.iter().map(|rule| rule.text.as_str()));
+    let quoted = Echoes::of(findings.quoted.iter().map(String::as_str)).without(advised);
+    let echoes = quoted.and(Echoes::of(trajectories));
     refuse(&mut findings, &echoes, linter.as_deref(), profile);
     let drafts = pool::drafts(cards, profile);
     let terms = rule_terms(&findings);
@@ -92,7 +94,7 @@ pub fn plan(evidence: &[Evidence], summary: Option<&str>, cards: &[Card], profil
         later: Vec::new(),
     };
     bench.apply(&decisions.moves);
-    bench.merge(&pool);
+    bench.merge(&pool, &pool.concerned(&findings.all, &groups));
     let (done, left, later) = (&bench.done, &bench.left, &bench.later);
     let report = Story { evidence, findings: &findings, done, left, later }.write();
     Plan { changes: bench.changes(), report }
@@ -146,14 +148,17 @@ mod advice;
 mod apply;
 mod attention;
 mod blocks;
+mod clashes;
 mod counts;
 mod decide;
 mod describe;
+mod doubts;
 mod drafts;
 mod echo;
 mod facts;
 mod findings;
 mod groups;
+mod labels;
 // The lists are set by hand: one word a line would hide them.
 #[rustfmt::skip]
 mod lexicon;
@@ -163,8 +168,10 @@ mod optimizer;
 mod place;
 mod pool;
 mod report;
+mod said;
 mod sentences;
 mod terms;
+mod voice;
 mod words;
 
 pub use optimizer::Extractive;

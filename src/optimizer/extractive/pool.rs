@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::drafts::Draft;
 use super::facts::Fact;
+use super::findings::Finding;
 use super::groups::Group;
 use super::terms::{Terms, Weighed, Weights};
 use crate::batch::Evidence;
@@ -109,6 +110,24 @@ impl Pool {
         others.map(|(card, line)| (card, line.text.clone())).collect()
     }
 
+    /// The cards that a finding names, or whose lines say what a group of them says or otherwise.
+    pub(super) fn concerned(&self, findings: &[Finding], groups: &[Group]) -> BTreeSet<usize> {
+        let named = findings.iter().flat_map(|finding| &finding.cards).filter_map(|name| self.resolve(name));
+        let stated = groups.iter().filter_map(|group| self.covering(group)).flatten();
+        named.chain(stated).collect()
+    }
+
+    /// The lines (card, line) that share a word with a rule.
+    pub(super) fn alike(&self, rule: &Weighed) -> BTreeSet<(usize, usize)> {
+        let of = |stem| self.stems.get(&stem).into_iter().flatten().take(COMMON).copied();
+        rule.vector.stems().flat_map(of).collect()
+    }
+
+    /// A line and its terms.
+    pub(super) fn line(&self, card: usize, at: usize) -> (&str, &Weighed) {
+        (&self.drafts[card].lines[at].text, &self.weighed[card][at])
+    }
+
     /// The cards that state a group's rule already; nothing when none does.
     pub(super) fn covering(&self, group: &Group) -> Option<Vec<usize>> {
         let mut cards = BTreeSet::new();
@@ -116,12 +135,7 @@ impl Pool {
             let same = self.facts.get(&fact.key()).into_iter().flatten();
             cards.extend(same.map(|(card, _)| *card));
         }
-        let mut candidates = BTreeSet::new();
-        for stem in group.weighed.vector.stems() {
-            for place in self.stems.get(&stem).into_iter().flatten().take(COMMON) {
-                candidates.insert(*place);
-            }
-        }
+        let candidates = self.alike(&group.weighed);
         let saying = candidates.iter().filter(|(card, at)| group.weighed.covered_by(&self.weighed[*card][*at]));
         cards.extend(saying.map(|(card, _)| *card));
         (!cards.is_empty()).then(|| cards.into_iter().collect())

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::apply::Done;
 use super::decide::Left;
+use super::doubts;
 use super::findings::{Finding, Findings, Verdict};
 use super::groups::{Group, Support};
 use super::lexicon;
@@ -45,10 +46,11 @@ pub(super) fn commonality(evidence: &[Evidence], findings: &Findings, groups: &[
     let once: Vec<&Group> = of(Support::Once).collect();
     out.section("Reported once", once.iter().map(|group| advice(group, findings, evidence)));
     out.section("Advice that no card may hold", unusable(&findings.all, evidence).into_iter());
+    out.section("Not understood", doubts::not_understood(findings, evidence, true).into_iter());
     out.section("What went right", praise(&findings.all, evidence).into_iter());
     out.section("Findings without advice", silent(&findings.all, evidence).into_iter());
     if findings.dropped > 0 {
-        out.line(&format!("{} beyond the bound of one group were not read.", plural(findings.dropped, "finding")));
+        out.line(&doubts::beyond(findings));
     }
     out.text
 }
@@ -83,12 +85,10 @@ impl Story<'_> {
         out.section("Left for a later step", self.later.iter().map(left));
         out.section("Reinforced", praise(&self.findings.all, self.evidence).into_iter());
         out.section("Left alone", self.left.iter().map(left));
+        out.section("Not understood", doubts::not_understood(self.findings, self.evidence, false).into_iter());
         out.section("Advice that no card may hold", unusable(&self.findings.all, self.evidence).into_iter());
         if self.findings.dropped > 0 {
-            out.line(&format!(
-                "\n{} beyond the bound of one group were not read.",
-                plural(self.findings.dropped, "finding")
-            ));
+            out.line(&format!("\n{}", doubts::beyond(self.findings)));
         }
         out.text
     }
@@ -164,11 +164,11 @@ fn by_text<'a>(
     order.into_iter().map(|text| format!("{} Works: {}.", ended(&text), works(&by[&text], evidence))).collect()
 }
 
-fn ended(text: &str) -> String {
+pub(super) fn ended(text: &str) -> String {
     if text.ends_with(['.', '!', '?', '…']) { text.to_owned() } else { format!("{text}.") }
 }
 
-fn clip(text: &str) -> String {
+pub(super) fn clip(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN) {
         Some((at, _)) => format!("{}…", text[..at].trim_end()),
         None => text.to_owned(),
@@ -180,7 +180,7 @@ fn titles(evidence: &[Evidence]) -> String {
     evidence.iter().map(|sample| sample.title.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn plural(count: usize, noun: &str) -> String {
+pub(super) fn plural(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 

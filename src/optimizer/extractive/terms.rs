@@ -34,14 +34,15 @@ impl Terms {
         let mut terms = Terms::default();
         let mut negated = false;
         for (index, word) in words.iter().enumerate() {
-            negated = (negated && !breaks_clause(text, &words, index)) || negates(&words, index);
+            let negates = negates(&words, index);
+            negated = (negated && !breaks_clause(text, &words, index)) || negates;
             if lexicon::OPPOSITES.iter().any(|(one, other)| word.low == *one || word.low == *other) {
                 terms.turns.insert(word.low.clone());
             }
             if let Some(value) = value_of(word) {
                 terms.values.insert(value);
             }
-            if lexicon::is_stop(&word.low) || is(lexicon::NEGATIONS, &word.low) {
+            if lexicon::is_stop(&word.low) || is(lexicon::NEGATIONS, &word.low) || (negates && ends(word)) {
                 continue;
             }
             let stem = number_word(&word.low).map_or_else(|| stem(&word.low), str::to_owned);
@@ -60,7 +61,13 @@ impl Terms {
 fn negates(words: &[Word], index: usize) -> bool {
     let next = words.get(index + 1).map_or("", |word| word.low.as_str());
     let low = words.get(index).map_or("", |word| word.low.as_str());
-    is(lexicon::NEGATIONS, low) || matches!((low, next), ("instead", "of") | ("rather", "than"))
+    let stops = words.get(index).is_some_and(ends) && next.len() > 4 && next.ends_with("ing");
+    stops || is(lexicon::NEGATIONS, low) || matches!((low, next), ("instead", "of") | ("rather", "than"))
+}
+
+/// "Stop offering a voucher" forbids to offer one.
+fn ends(word: &Word) -> bool {
+    matches!(word.low.as_str(), "stop" | "cease" | "quit")
 }
 
 /// A negation reaches to the end of its clause: a semicolon, colon, full stop or dash, "but" or "instead", or a comma
@@ -236,12 +243,12 @@ impl Weighed {
 
 /// Whether two texts differ in one word that stands in the other's place: "the finance team", "the legal team". That
 /// is another rule more often than another wording, and no word list tells.
-fn swapped(a: &Terms, b: &Terms) -> bool {
+pub(super) fn swapped(a: &Terms, b: &Terms) -> bool {
     a.signed.difference(&b.signed).count() == 1 && b.signed.difference(&a.signed).count() == 1
 }
 
 /// Whether one text has a word of which the other has the contrary.
-fn contrary(a: &Terms, b: &Terms) -> bool {
+pub(super) fn contrary(a: &Terms, b: &Terms) -> bool {
     let only = |x: &Terms, y: &Terms, word: &str| x.turns.contains(word) && !y.turns.contains(word);
     lexicon::OPPOSITES
         .iter()

@@ -164,7 +164,7 @@ fn other_layouts_get_what_they_can_hold() {
     one.folders.truncate(1);
     let made = plan(&all, None, &[], &one, BOUNDS);
     let paths: Vec<&str> = made.changes.iter().map(path).collect();
-    assert_eq!(paths, ["00_general_rules/fee.md", "00_general_rules/guess-fee.md"], "{}", made.report);
+    assert_eq!(paths, ["00_general_rules/fee.md", "00_general_rules/no-guess-fee.md"], "{}", made.report);
     // The next step finds its list there.
     let more = text.replace("west", "east");
     let all_more = [report("w-1", &more), report("w-2", &more)];

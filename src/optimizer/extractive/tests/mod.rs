@@ -9,11 +9,14 @@ use crate::pool::card::Card;
 use crate::pool::lint::{Linter, Problem};
 use crate::pool::profile::Profile;
 
+mod against;
 mod arbitrary;
 mod cards;
 mod examples;
 mod fields;
 mod pairs;
+mod voices;
+mod wording;
 
 const BOUNDS: Bounds = Bounds { learning_rate: Some(4), max_deletions: 2 };
 
