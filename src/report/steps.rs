@@ -43,7 +43,7 @@ pub fn step_lines(step: &StepReport) -> String {
     step.merged.iter().for_each(|(gone, into)| line("»", format!("{gone} merged into {into}")));
     step.deleted.iter().for_each(|path| line("-", path.clone()));
     if step.created.len() + step.changed.len() + step.merged.len() + step.deleted.len() == 0 {
-        line("=", "no card changed: nothing was worth changing".into());
+        line("=", "no card changed; the report says what was left alone, and why".into());
     }
     line(" ", format!("works: {}", step.works.join(", ")));
     if let Some(reverted) = &step.reverted_by {
