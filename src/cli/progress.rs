@@ -49,7 +49,13 @@ impl Progress {
                 }
             }
             Event::StepStarted { label, group, groups, works } => {
-                self.begin(label, &format!("{label} [{group}/{groups}] learning from {}", works.join(", ")));
+                // On a terminal the spinner's line is for the newest action: the works stand above it, once.
+                let step = format!("{label} [{group}/{groups}]");
+                let works = format!("{step} learning from {}", works.join(", "));
+                self.say(&works);
+                if self.terminal {
+                    self.begin(label, &step);
+                }
             }
             Event::Action { label, text, tokens } => self.action(label, text, *tokens),
             Event::AttemptFailed { label, attempt, reasons, next } => {
