@@ -1,6 +1,6 @@
 //! What `git log` knows of the training: steps, their trailers, what each changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use git2::{Oid, Sort};
 use serde::Serialize;
@@ -58,6 +58,26 @@ impl Record {
     }
 }
 
+/// A branch's history, walked once for all the questions that a pass has: a pass of a thousand steps must not walk a
+/// thousand times.
+#[derive(Debug, Default)]
+pub struct Past {
+    commits: HashSet<Oid>,
+    steps: HashMap<(String, String), Oid>,
+}
+
+impl Past {
+    /// Whether the history has this commit.
+    pub fn has(&self, commit: Oid) -> bool {
+        self.commits.contains(&commit)
+    }
+
+    /// The newest commit that a step of this label made of this evidence.
+    pub fn step(&self, label: &str, evidence: &str) -> Option<Oid> {
+        self.steps.get(&(label.to_owned(), evidence.to_owned())).copied()
+    }
+}
+
 impl Pool {
     /// The branch's commits, newest first, at most `limit`. What each changed is left out unless asked for.
     pub fn history(&self, limit: usize, with_changes: bool) -> Result<Vec<Record>> {
@@ -80,16 +100,17 @@ impl Pool {
         Ok(taken_back)
     }
 
-    /// The commit that this step made, when the branch's history has one with this label and this evidence, brought in
-    /// by a merge too.
-    pub fn step_commit(&self, label: &str, evidence: &str) -> Result<Option<Oid>> {
+    /// The branch's whole history as of now, what a merge brought in too.
+    pub fn past(&self) -> Result<Past> {
+        let mut past = Past::default();
         for id in self.walk(false)? {
             let record = self.record(id, false)?;
-            if record.trailer(trailer::STEP) == Some(label) && record.trailer(trailer::EVIDENCE) == Some(evidence) {
-                return Ok(Some(id));
+            if let (Some(label), Some(evidence)) = (record.trailer(trailer::STEP), record.trailer(trailer::EVIDENCE)) {
+                past.steps.entry((label.to_owned(), evidence.to_owned())).or_insert(id);
             }
+            past.commits.insert(id);
         }
-        Ok(None)
+        Ok(past)
     }
 
     /// A local branch whose history has this commit, when there is one.

@@ -128,15 +128,6 @@ impl Pool {
         }
     }
 
-    /// Whether `commit` is the tip or one of its ancestors.
-    pub fn is_in_history(&self, commit: Oid) -> Result<bool> {
-        let tip = self.tip()?;
-        if self.repo.find_commit(commit).is_err() {
-            return Ok(false);
-        }
-        Ok(commit == tip || self.repo.graph_descendant_of(tip, commit).unwrap_or(false))
-    }
-
     /// What differs between two commits.
     pub fn changes(&self, before: Oid, after: Oid) -> Result<Changes> {
         changes_between(&self.repo, before, after)

@@ -3,7 +3,7 @@
 use crate::ground::error::{Error, Result};
 use crate::ground::text::shell_quoted;
 use crate::pool::Oid;
-use crate::pool::history::trailer;
+use crate::pool::history::{Past, trailer};
 use crate::pool::repo::{Changes, parse_id};
 use crate::run::event::{Event, StepReport, StepState};
 use crate::run::layout::StepDir;
@@ -16,14 +16,14 @@ use crate::train::{record, step};
 /// The step's report when its marker stands and its commit is in the branch's history; none when it has no marker.
 ///
 /// Errors, kind `Failed`: the marker names a commit that is not in the history, or one made of other evidence.
-pub fn done(context: &Context<'_>, group: &Group, dir: &StepDir) -> Result<Option<StepReport>> {
+pub fn done(context: &Context<'_>, past: &Past, group: &Group, dir: &StepDir) -> Result<Option<StepReport>> {
     let Some(marker) = Marker::read(&dir.marker())? else {
         return Ok(None);
     };
     let pool = &context.pool;
     let path = dir.marker();
     let ids = parse_id(&marker.before).zip(parse_id(&marker.after));
-    let inside = ids.map(|(_, after)| pool.is_in_history(after)).transpose()?.unwrap_or(false);
+    let inside = ids.is_some_and(|(_, after)| past.has(after));
     let Some((before, after)) = ids.filter(|_| inside) else {
         if let Some(branch) = ids.map(|(_, after)| pool.branch_with(after)).transpose()?.flatten() {
             return Err(Error::failed(format!(
@@ -58,9 +58,8 @@ pub fn done(context: &Context<'_>, group: &Group, dir: &StepDir) -> Result<Optio
 }
 
 /// Recognises the step's commit in the branch's history, checks it, and writes the marker that is missing.
-pub fn adopt(context: &Context<'_>, group: &Group, dir: &StepDir) -> Result<Option<StepReport>> {
-    let pool = &context.pool;
-    let Some(after) = pool.step_commit(&group.label, &group.digest)? else {
+pub fn adopt(context: &Context<'_>, past: &Past, group: &Group, dir: &StepDir) -> Result<Option<StepReport>> {
+    let Some(after) = past.step(&group.label, &group.digest) else {
         return Ok(None);
     };
     let before = check(context, after)?;

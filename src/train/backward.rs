@@ -81,11 +81,12 @@ fn load(options: &Options) -> Result<(Vec<Group>, Option<String>)> {
 fn run(context: &Context<'_>, groups: &[Group], given: Option<&str>) -> Result<Vec<StepReport>> {
     let mut reports: Vec<Option<StepReport>> = Vec::with_capacity(groups.len());
     let mut last: Option<StepDir> = None;
+    let past = context.pool.past()?;
     for group in groups {
         let dir = dir(context, group);
-        let report = match adopt::done(context, group, &dir)? {
+        let report = match adopt::done(context, &past, group, &dir)? {
             Some(report) => Some(report),
-            None => adopt::adopt(context, group, &dir)?,
+            None => adopt::adopt(context, &past, group, &dir)?,
         };
         dir.tidy(report.is_some())?;
         if let Some(report) = &report {
