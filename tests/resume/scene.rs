@@ -67,19 +67,7 @@ impl Scene {
             Who::Stubborn => ("command:./agent.sh", "2"),
             Who::Sloppy => ("command:./agent.sh", "1"),
         };
-        self.world.command(&[
-            "backward",
-            "--batch",
-            "batch.json",
-            "--pool",
-            "pool",
-            "--sandbox",
-            "off",
-            "--optimizer",
-            optimizer,
-            "--group-size",
-            size,
-        ])
+        self.world.backward_command(optimizer, &["--group-size", size])
     }
 
     /// Runs it to its end.

@@ -20,18 +20,7 @@ commit
 "#;
 
 fn start(world: &World) -> Child {
-    let args = [
-        "backward",
-        "--batch",
-        "batch.json",
-        "--pool",
-        "pool",
-        "--sandbox",
-        "off",
-        "--optimizer",
-        "command:./agent.sh",
-    ];
-    let mut command = world.command(&args);
+    let mut command = world.backward_command("command:./agent.sh", &[]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()
 }

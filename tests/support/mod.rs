@@ -157,10 +157,15 @@ impl World {
 
     /// `skilltrain backward` on `batch.json` and `pool`, the sandbox off, with more arguments.
     pub fn backward(&self, optimizer: &str, more: &[&str]) -> Run {
+        Run::of(self.backward_command(optimizer, more).output().unwrap())
+    }
+
+    /// The same, ready to start.
+    pub fn backward_command(&self, optimizer: &str, more: &[&str]) -> Command {
         let mut args =
             vec!["backward", "--batch", "batch.json", "--pool", "pool", "--sandbox", "off", "--optimizer", optimizer];
         args.extend(more);
-        self.skilltrain(&args)
+        self.command(&args)
     }
 
     /// Runs git in a folder of the world and gives what it says; it must go well.
