@@ -125,6 +125,9 @@ fn options(args: &Args, batch: PathBuf, call: &Call<'_>) -> Result<Options> {
         bounds: Bounds { learning_rate: args.learning_rate, max_deletions: args.max_deletions },
         sandbox: args.optimizer.sandbox(),
         snapshot_full: args.snapshot == Snapshot::Full,
+        rejected: String::new(),
+        meta_skill: String::new(),
+        seconds: None,
     })
 }
 

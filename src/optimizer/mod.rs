@@ -7,14 +7,16 @@ pub mod agent;
 pub mod extractive;
 pub mod prompt;
 pub mod registry;
+pub mod tasks;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use crate::agent::{Outcome, Session};
 use crate::batch::{Evidence, Sample};
+use crate::edit::Edit;
 use crate::ground::env::Env;
-use crate::ground::error::Result;
+use crate::ground::error::{Error, Result};
 use crate::ground::process::Sandbox;
 use crate::ground::prompts::Prompts;
 use crate::ground::signals::Cancel;
@@ -23,6 +25,7 @@ use crate::pool::checkout::Checkout;
 use crate::pool::history::Record;
 use crate::pool::profile::Profile;
 use crate::trajectory::{Event, Usage};
+pub use tasks::{AnalyseTask, Memory, MergeTask, MetaTask, RankTask, Ranking, RepairTask, RewriteTask, Said, SlowTask};
 
 /// What one micro-step may do at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,6 +175,8 @@ pub struct BackwardTask<'a> {
     pub seconds: i64,
     /// Where the call leaves its files.
     pub desk: Desk,
+    /// What training remembers.
+    pub memory: Memory<'a>,
     /// For a repair turn: what has to be mended, and the session to resume.
     pub repair: Option<Repair<'a>>,
 }
@@ -202,4 +207,57 @@ pub trait Optimizer: Sync + Send {
     /// recalled is not paid again. `resumed` is the session that the call went on with: some clients count its earlier
     /// tokens again.
     fn recall(&self, desk: &Desk, checkout: &Path, resumed: Option<&Session>) -> Result<Option<Turn>>;
+
+    /// Whether its calls are counted by the account of the run (a chat model's are), so that what its turns state must not
+    /// be counted again.
+    fn is_accounted(&self) -> bool {
+        false
+    }
+
+    /// Says what a minibatch of attempts teaches, as edits.
+    ///
+    /// # Errors
+    /// Here and below: kind `Usage` for an optimizer that only works in a checkout, `Unreachable`, `Interrupted`, and
+    /// what a budget or a recording refuses. A reply that cannot be used even after one repair is no error: its result is
+    /// empty and says so in `unread`.
+    fn analyse(&self, _task: &AnalyseTask<'_>, _host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
+        Err(self.needs_a_checkout())
+    }
+
+    /// Merges lists of edits: what several say becomes one with the support of all, and failures win over successes.
+    fn merge(&self, _task: &MergeTask<'_>, _host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
+        Err(self.needs_a_checkout())
+    }
+
+    /// Ranks edits, best first.
+    fn rank(&self, _task: &RankTask<'_>, _host: &Host<'_>) -> Result<Said<Ranking>> {
+        Err(self.needs_a_checkout())
+    }
+
+    /// Makes cards anew from suggestions.
+    fn rewrite(&self, _task: &RewriteTask<'_>, _host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
+        Err(self.needs_a_checkout())
+    }
+
+    /// Mends edits that did not fit; gives those that take their place.
+    fn repair(&self, _task: &RepairTask<'_>, _host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
+        Err(self.needs_a_checkout())
+    }
+
+    /// Writes the guidance that the comparison of two epochs teaches: the body of the protected card, without heading.
+    /// None leaves it as it is.
+    fn slow_update(&self, _task: &SlowTask<'_>, _host: &Host<'_>) -> Result<Said<Option<String>>> {
+        Ok(Said::free(None))
+    }
+
+    /// Writes the optimizer's own notes for the epochs to come. None leaves them as they are.
+    fn meta_skill(&self, _task: &MetaTask<'_>, _host: &Host<'_>) -> Result<Said<Option<String>>> {
+        Ok(Said::free(None))
+    }
+
+    /// The refusal of an operation that an optimizer does not have.
+    fn needs_a_checkout(&self) -> Error {
+        Error::usage(format!("the optimizer {} works in a checkout and returns no edits", self.name()))
+            .hint("set optimizer.strategy to \"backward\", or name an optimizer that is a model or an agent client")
+    }
 }

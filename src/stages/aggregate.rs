@@ -102,7 +102,8 @@ pub fn is_same(one: &Edit, other: &Edit) -> bool {
     let parts = |edit: &Edit| {
         let (target, content) = match &edit.op {
             Op::Append { content } => (None, Some(content)),
-            Op::Create { content, .. } => (None, Some(content)),
+            Op::Suggest { content } => (None, Some(content)),
+            Op::Create { content, .. } | Op::Rewrite { content, .. } => (None, Some(content)),
             Op::InsertAfter { target, content } | Op::Replace { target, content } => (Some(target), Some(content)),
             Op::Delete { target } => (Some(target), None),
             Op::Remove => (None, None),
@@ -124,6 +125,7 @@ fn at_odds(one: &Edit, other: &Edit) -> bool {
             Op::Replace { target: other, .. } | Op::Delete { target: other },
         ) => folded(target) == folded(other),
         (Op::Create { .. }, Op::Create { .. }) | (Op::Move { .. }, Op::Move { .. }) => true,
+        (Op::Rewrite { .. }, Op::Rewrite { .. }) => true,
         (Op::Remove, op) | (op, Op::Remove) => !matches!(op, Op::Remove),
         _ => false,
     }

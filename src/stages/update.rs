@@ -8,7 +8,7 @@ mod text;
 use std::collections::BTreeMap;
 
 use crate::edit::{Edit, Op};
-use crate::pool::card::Card;
+use crate::pool::card::{self, Card};
 use crate::stages::aggregate::is_same;
 
 pub use place::Region;
@@ -129,6 +129,18 @@ fn apply_one(cards: &mut Cards, edit: &Edit, rules: &Rules<'_>) -> Result<(), No
             }
             cards.remove(&path);
         }
+        Op::Rewrite { description, content } => {
+            if !place::regions(&text, rules.regions).is_empty() {
+                return refused("the card holds a protected region, so it cannot be written anew as a whole");
+            }
+            no_markers(content, rules)?;
+            let new = rewritten(&path, &text, description.as_deref(), content)?;
+            if folded(&new) == folded(&text) {
+                return dropped("it changes nothing but white space");
+            }
+            cards.insert(path, new);
+        }
+        Op::Suggest { .. } => return refused("a suggestion is no edit: it has to be written first"),
         Op::Move { to } => {
             if *to == path {
                 return dropped("the card lies there already");
@@ -181,7 +193,9 @@ fn edited(text: &str, op: &Op, rules: &Rules<'_>) -> Result<String, Not> {
             let range = place::locate_free(text, target, &protected).map_err(Not::Refused)?;
             Ok(text::delete(text, range))
         }
-        Op::Create { .. } | Op::Remove | Op::Move { .. } => Ok(text.to_owned()),
+        Op::Create { .. } | Op::Remove | Op::Move { .. } | Op::Rewrite { .. } | Op::Suggest { .. } => {
+            Ok(text.to_owned())
+        }
     }
 }
 
@@ -240,6 +254,15 @@ fn created(path: &str, description: Option<&str>, content: &str) -> Result<Strin
         Some(description) => Ok(Card::render(description, content)),
         None => refused("a new card needs a `description` that says when to read it"),
     }
+}
+
+/// A card's text anew. Where no description is given it keeps its own, byte for byte.
+fn rewritten(path: &str, old: &str, description: Option<&str>, content: &str) -> Result<String, Not> {
+    if content.starts_with("---\n") || description.is_some_and(|description| !description.trim().is_empty()) {
+        return created(path, description, content);
+    }
+    card::replace_body(path, old, content)
+        .or_else(|_| refused("the card that stands there cannot be read: give it a `description`"))
 }
 
 fn folded(text: &str) -> String {

@@ -143,6 +143,7 @@ impl Setting<'_> {
             bounds: self.context.options.bounds,
             seconds: self.seconds,
             desk,
+            memory: self.context.options.memory(),
             repair,
         };
         let turn = self.context.with_host(&self.group.label, |host| self.context.optimizer.backward(&task, host))?;

@@ -9,7 +9,7 @@ use crate::ground::error::Result;
 use crate::ground::process::Sandbox;
 use crate::ground::prompts::Prompts;
 use crate::ground::signals::Cancel;
-use crate::optimizer::{Bounds, Host, Optimizer, Turn};
+use crate::optimizer::{Bounds, Host, Memory, Optimizer, Turn};
 use crate::pool::folder::StatCache;
 use crate::pool::repo::Pool;
 use crate::run::event::{Event, Observer};
@@ -43,6 +43,19 @@ pub struct Options {
     pub sandbox: Sandbox,
     /// Whether `memory_before/` and `memory_after/` hold the whole pool.
     pub snapshot_full: bool,
+    /// What a training loop remembers of its rejected steps, Markdown; empty outside of one.
+    pub rejected: String,
+    /// The optimizer's notes from earlier epochs, Markdown; empty outside of a training loop.
+    pub meta_skill: String,
+    /// The time to put on commits, Unix seconds; none reads the clock.
+    pub seconds: Option<i64>,
+}
+
+impl Options {
+    /// What training remembers.
+    pub fn memory(&self) -> Memory<'_> {
+        Memory { rejected: &self.rejected, meta_skill: &self.meta_skill }
+    }
 }
 
 /// Everything that the steps of one pass share.

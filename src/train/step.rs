@@ -29,7 +29,10 @@ const HISTORY: usize = 12;
 ///
 /// Errors: kind `Failed` when no attempt passed, `Unreachable` when none could reach its model, `Interrupted`.
 pub fn train(context: &Context<'_>, group: &Group, dir: &StepDir, summary: Option<&str>) -> Result<StepReport> {
-    let seconds = crate::pool::commit::commit_time(context.env)?;
+    let seconds = match context.options.seconds {
+        Some(seconds) => seconds,
+        None => crate::pool::commit::commit_time(context.env)?,
+    };
     process::wait_until_free(&dir.hold(), PATIENCE)?;
     let before = context.pool.tip()?;
     let pool_files = context.pool.files(before)?;
