@@ -19,6 +19,8 @@ pub mod pool;
 pub mod report;
 pub mod run;
 
+pub mod config;
+
 pub mod batch;
 pub mod edit;
 pub mod score;
