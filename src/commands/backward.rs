@@ -12,7 +12,7 @@ use crate::ground::files;
 use crate::optimizer::Bounds;
 use crate::report::steps;
 use crate::run::event::Event;
-use crate::run::layout::run_of;
+use crate::run::layout::{run_of, slug};
 use crate::train::backward;
 use crate::train::context::Options;
 
@@ -147,17 +147,6 @@ pub(super) fn names(batch: &Path) -> (String, String) {
     (slug(&name), slug(&parts.join("-")))
 }
 
-/// A text as a part of a reference's name: letters, digits, `_`, `-` and inner dots.
-fn slug(text: &str) -> String {
-    let safe: String =
-        text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '-' }).collect();
-    let mut slug = safe.trim_matches(['.', '-']).replace("..", "-");
-    if slug.ends_with(".lock") {
-        slug.push('_');
-    }
-    if slug.is_empty() { "step".into() } else { slug }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,13 +161,5 @@ mod tests {
         assert_eq!(names("batch.json"), ("my-run".into(), "my-run".into()));
         assert_eq!(names("epoch_00/step_01/batch.json").1, "my-run-epoch_00-step_01");
         assert_eq!(names("other.json").1, "my-run-other");
-    }
-
-    #[test]
-    fn a_slug_is_a_safe_reference_part() {
-        for (text, want) in [("a b/c", "a-b-c"), ("..", "step"), ("x.lock", "x.lock_"), ("a..b", "a-b"), ("é", "step")]
-        {
-            assert_eq!(slug(text), want, "{text}");
-        }
     }
 }

@@ -98,6 +98,12 @@ impl Budget {
         spent
     }
 
+    /// Counts what was taken by an earlier process.
+    pub fn take(&self, spent: Spent) {
+        let mut state = self.lock();
+        state.spent = state.spent.plus(spent);
+    }
+
     /// How long may still be run; none without a limit.
     pub fn time_left(&self) -> Option<Duration> {
         let all = self.limits.max_minutes? * 60.0;

@@ -7,8 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::backend::{Answered, Backend, Call};
 use super::failure::{Failure, Why};
+use super::journal::Journal;
 use super::key::Key;
-use super::tape::{Exchange, Tape, whole_length};
+use super::tape::{Exchange, Paid, Tape, whole_length};
 use crate::ground::crash;
 use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
@@ -57,6 +58,11 @@ impl Recording {
         Ok(Arc::new(Recording { path: path.to_owned(), file: Mutex::new(written), flushed: Condvar::new(), tape }))
     }
 
+    /// What the calls took that it held when it was opened.
+    pub(super) fn paid(&self) -> &[Paid] {
+        &self.tape.paid
+    }
+
     /// Appends someone else's exchange: a JSON object whose `kind` is not `chat`. Returns when it is on the disk.
     pub fn write(&self, exchange: &serde_json::Value) -> Result<()> {
         self.append(format!("{exchange}\n").as_bytes()).at("write", &self.path)
@@ -102,31 +108,39 @@ impl Recording {
 #[derive(Debug)]
 pub struct Recorder {
     inner: Arc<dyn Backend>,
-    recording: Arc<Recording>,
+    to: To,
     secrets: Vec<Key>,
     questions: bool,
+}
+
+/// Where answers are written.
+#[derive(Debug)]
+enum To {
+    /// Into one file; an answer that it held counts as reused.
+    Recording(Arc<Recording>),
+    /// Into the file of the run's stretch; what it held is counted as this run's own.
+    Journal(Arc<Journal>),
 }
 
 impl Recorder {
     /// Records what `inner` answers; `secrets` are keys that must not be written, should anyone have said one.
     pub fn new(inner: Arc<dyn Backend>, recording: Arc<Recording>, secrets: Vec<Key>) -> Recorder {
-        Recorder { inner, recording, secrets, questions: true }
+        Recorder { inner, to: To::Recording(recording), secrets, questions: true }
     }
 
-    /// The same, but only answers are written. An answer is found by its question's digest; the questions are for
-    /// people, and hold the pool again and again.
-    #[must_use]
-    pub fn without_questions(self) -> Recorder {
-        Recorder { questions: false, ..self }
+    /// Writes the answers of `inner` into a run's journal: without the questions, which are for people and hold the pool
+    /// again and again; an answer is found by its question's digest.
+    pub fn of_run(inner: Arc<dyn Backend>, journal: Arc<Journal>, secrets: Vec<Key>) -> Recorder {
+        Recorder { inner, to: To::Journal(journal), secrets, questions: false }
     }
 
     /// Writes an exchange, and gives back what was written: what is used now is what a replay will use.
-    fn keep(&self, exchange: &Exchange) -> Result<Answered, String> {
+    fn keep(&self, recording: &Recording, exchange: &Exchange) -> Result<Answered, String> {
         let line = serde_json::to_string(exchange).map_err(|error| error.to_string())?;
         let mut line = self.secrets.iter().fold(line, |line, key| key.scrub(line));
         let written: Exchange = serde_json::from_str(&line).map_err(|error| error.to_string())?;
         line.push('\n');
-        self.recording.append(line.as_bytes()).map_err(|error| error.to_string())?;
+        recording.append(line.as_bytes()).map_err(|error| error.to_string())?;
         crash::point("exchange-recorded");
         written.answered().ok_or_else(|| "the exchange has no end".to_owned())
     }
@@ -138,9 +152,18 @@ impl Backend for Recorder {
     }
 
     fn call(&self, call: &Call<'_>) -> Answered {
-        let mark = self.recording.tape.mark(call);
-        if let Some(found @ Answered { outcome: Ok(reply), .. }) = self.recording.tape.find(&mark) {
-            call.meter.reused(reply);
+        let recording = match &self.to {
+            To::Recording(recording) => Arc::clone(recording),
+            To::Journal(journal) => match journal.now() {
+                Ok(recording) => recording,
+                Err(failure) => return Err(failure).into(),
+            },
+        };
+        let mark = recording.tape.mark(call);
+        if let Some(found @ Answered { outcome: Ok(reply), .. }) = recording.tape.find(&mark) {
+            if matches!(self.to, To::Recording(_)) {
+                call.meter.reused(reply);
+            }
             return found.clone();
         }
         let answered = self.inner.call(call);
@@ -149,8 +172,9 @@ impl Backend for Recorder {
         if answered.outcome.as_ref().is_err_and(is_none) {
             return answered;
         }
-        self.keep(&Exchange::new(call, mark.2, self.model(), &answered, self.questions)).unwrap_or_else(|why| {
-            let path = self.recording.path.display();
+        let exchange = Exchange::new(call, mark.2, self.model(), &answered, self.questions);
+        self.keep(&recording, &exchange).unwrap_or_else(|why| {
+            let path = recording.path.display();
             let failure = Failure::new(Why::Unkept, format!("cannot record an answer in {path}: {why}"));
             Err(failure.hint("nothing was used: make room or mend the folder, then run the same command again")).into()
         })

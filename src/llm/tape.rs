@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::backend::{Answered, Call};
 use super::failure::Failure;
-use super::reply::Reply;
+use super::ledger::{Account, Role};
+use super::reply::{Reply, Used};
 use super::request::Request;
 use crate::ground::error::{Error, Result};
 use crate::ground::files;
@@ -31,6 +32,11 @@ pub(super) struct Exchange {
     digest: String,
     occurrence: u32,
     model: String,
+    /// On whose behalf, and in which stage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    role: Option<Role>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    stage: String,
     /// For people; an answer is found by its digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request: Option<Request>,
@@ -55,11 +61,21 @@ impl Exchange {
             digest: call.digest.to_owned(),
             occurrence,
             model: model.to_owned(),
+            role: Some(call.meter.account.role),
+            stage: call.meter.account.stage.clone(),
             request: question.then(|| call.request.clone()),
             failed: answered.failed.clone(),
             reply,
             failure,
         }
+    }
+
+    /// What the call took.
+    fn paid(&self) -> Option<Paid> {
+        let account = Account { role: self.role?, stage: self.stage.clone(), model: self.model.clone() };
+        let of = |failure: &Failure| (failure.usage.as_deref().copied(), failure.lost);
+        let failed = self.failed.iter().chain(&self.failure).map(of).collect();
+        Some(Paid { account, failed, answered: self.reply.as_ref().map(|reply| reply.usage) })
     }
 
     /// How the call ended; none for a line that holds neither an answer nor a failure.
@@ -73,6 +89,17 @@ impl Exchange {
     }
 }
 
+/// What a recorded call took.
+#[derive(Debug)]
+pub(super) struct Paid {
+    /// Who paid.
+    pub(super) account: Account,
+    /// The attempts that failed: what they took where that is known, and whether a reply was lost.
+    pub(super) failed: Vec<(Option<Used>, bool)>,
+    /// The answer, when there is one: what it took, where the server said so.
+    pub(super) answered: Option<Option<Used>>,
+}
+
 /// Where a call stands on a tape: place, digest, occurrence from 1.
 pub(super) type Mark = (String, String, u32);
 
@@ -82,6 +109,8 @@ pub(super) struct Tape {
     calls: HashMap<Mark, Answered>,
     asked: Mutex<HashMap<(String, String), u32>>,
     models: Vec<String>,
+    /// What each line took, in the order of the lines.
+    pub(super) paid: Vec<Paid>,
 }
 
 impl Tape {
@@ -118,6 +147,7 @@ impl Tape {
             return Err(format!("written by a newer skilltrain (format {})", head.version));
         }
         let exchange: Exchange = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        self.paid.extend(exchange.paid());
         if !self.models.contains(&exchange.model) {
             self.models.push(exchange.model.clone());
         }

@@ -16,6 +16,17 @@ pub fn run_of(place: &Path) -> Option<&Path> {
     place.ancestors().find(|folder| folder.join(MEMORY).join(".git").exists() || folder.join(SEED).is_dir())
 }
 
+/// A text as a part of a reference's name: letters, digits, `_`, `-` and inner dots.
+pub fn slug(text: &str) -> String {
+    let safe: String =
+        text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '-' }).collect();
+    let mut slug = safe.trim_matches(['.', '-']).replace("..", "-");
+    if slug.ends_with(".lock") {
+        slug.push('_');
+    }
+    if slug.is_empty() { "step".into() } else { slug }
+}
+
 /// The folder of one micro-step.
 #[derive(Debug, Clone)]
 pub struct StepDir(PathBuf);
@@ -147,5 +158,13 @@ mod tests {
         step.put_aside(2).unwrap();
         assert!(step.file("backward_attempt2.jsonl").is_file() && step.file("memory_after_attempt2/a.md").is_file());
         assert_eq!(step.last_attempt(), 2);
+    }
+
+    #[test]
+    fn a_slug_is_a_safe_reference_part() {
+        for (text, want) in [("a b/c", "a-b-c"), ("..", "step"), ("x.lock", "x.lock_"), ("a..b", "a-b"), ("é", "step")]
+        {
+            assert_eq!(slug(text), want, "{text}");
+        }
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use skilltrain::ground::env::Env;
 use skilltrain::ground::error::Kind;
-use skilltrain::llm::{Client, Limits, Recorder, Recording, Replay, Replayer, Reply, Scripted, Sums, Used, Why};
+use skilltrain::llm::{
+    Client, Journal, Limits, Recorder, Recording, Replay, Replayer, Reply, Scripted, Shared, Sums, Used, Why,
+};
 
 use crate::server::{Server, answer, status};
 use crate::world::{World, ask};
@@ -119,18 +121,28 @@ fn an_answer_that_is_on_disk_is_not_paid_again() {
 }
 
 #[test]
-fn a_recording_without_questions_replays_as_well_and_holds_others_lines() {
+fn a_runs_journal_counts_what_an_earlier_process_paid_and_holds_no_questions() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.jsonl");
-    let server = Server::script([answer("one")]);
-    let world = World::new();
-    let recording = Recording::open(&path).unwrap();
-    recording.write(&serde_json::json!({"kind": "agent", "events": []})).unwrap();
-    let http = Arc::new(world.http(&format!("openai:m@{}", server.url())));
-    let recorder = Recorder::new(http, recording, Vec::new()).without_questions();
-    world.client_of(Arc::new(recorder)).chat(&ask("a long question")).unwrap();
+    let server = Server::script([status(500, "{}"), answer("one"), answer("two")]);
+    let journaled = |world: &World| {
+        let journal = Arc::<Journal>::default();
+        let Shared { ledger, budget, .. } = &world.shared;
+        journal.turn_to(&path, ledger, budget, &|_| None).unwrap();
+        let http = Arc::new(world.http(&format!("openai:m@{}", server.url())));
+        world.client_of(Arc::new(Recorder::of_run(http, journal, Vec::new())))
+    };
+    let first = World::new();
+    let client = journaled(&first);
+    let texts = ["a long question", "another one"].map(|text| client.chat(&ask(text)).unwrap().text);
+    assert_eq!(texts, ["one", "two"]);
     assert!(!std::fs::read_to_string(&path).unwrap().contains("a long question"));
-    assert_eq!(replayer(&World::new(), &path).chat(&ask("a long question")).unwrap().text, "one");
+    // Killed here: the second process pays nothing and ends with the same sums.
+    let second = World::new();
+    assert_eq!(journaled(&second).chat(&ask("a long question")).unwrap().text, "one");
+    assert_eq!(second.shared.ledger.lines(), first.shared.ledger.lines());
+    assert_eq!(second.shared.budget.spent().calls, first.shared.budget.spent().calls);
+    assert_eq!(replayer(&World::new(), &path).chat(&ask("another one")).unwrap().text, "two");
 }
 
 #[test]
