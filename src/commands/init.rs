@@ -1,6 +1,5 @@
 //! `skilltrain init`: a new pool.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -8,9 +7,8 @@ use serde_json::json;
 use super::{Answer, Call};
 use crate::ground::error::Result;
 use crate::ground::text::shell_quoted;
-use crate::pool::commit::{Author, commit_time};
-use crate::pool::init;
-use crate::pool::profile::{PROFILE_FILE, RULES_TEMPLATE};
+use crate::pool::commit::commit_time;
+use crate::pool::seed;
 
 /// Make a new pool: a git repository with a profile, its first commit made
 #[derive(Debug, clap::Args)]
@@ -38,9 +36,7 @@ enum Template {
 /// Makes the pool.
 pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let Template::Rules = args.template;
-    let contents = BTreeMap::from([(PROFILE_FILE.to_owned(), RULES_TEMPLATE.as_bytes().to_vec())]);
-    let author = Author::fixed(commit_time(call.env)?);
-    let pool = init::create(&args.folder, &contents, "pool: begin", &author)?;
+    let pool = seed::empty(&args.folder, "pool: begin", commit_time(call.env)?)?;
     let tip = pool.tip()?.to_string();
     let text = format!(
         "made the pool {} ({})\n\nnext: write cards there and commit them, or let evidence write them:\n  \

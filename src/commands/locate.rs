@@ -1,14 +1,13 @@
 //! Finding the pool: the flag, then `SKILLTRAIN_POOL`, then the run that the batch lies in, then `./pool`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::ground::env::Env;
 use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
-use crate::pool::commit::{Author, commit_time};
-use crate::pool::init;
+use crate::pool::commit::commit_time;
 use crate::pool::profile::{PROFILE_FILE, Profile};
+use crate::pool::{init, seed};
 use crate::run::event::{Event, Observer};
 use crate::run::layout::{MEMORY, SEED, run_of};
 
@@ -31,15 +30,15 @@ impl PoolArg {
         let batch = files::canonical(batch)?;
         let place = self.find(Some(&batch))?;
         if let Some(run) = run_of(&batch).filter(|run| run.join(MEMORY) == place && !place.exists()) {
-            let seed = run.join(SEED);
-            let lock = std::fs::File::open(&seed).at("open", &seed)?;
-            lock.lock().at("lock", &seed)?;
+            let source = run.join(SEED);
+            let lock = std::fs::File::open(&source).at("open", &source)?;
+            lock.lock().at("lock", &source)?;
             if place.exists() {
                 return Ok(place);
             }
             // Another call was killed while it made the pool.
             files::sweep_named(run, init::DRAFT)?;
-            plant(&seed, &place, env)?;
+            seed::copy(&source, &place, "pool: begin from the run's seed", commit_time(env)?)?;
             let text = format!("made the pool {} from {}", place.display(), run.join(SEED).display());
             observer(&Event::Note { text });
         }
@@ -70,28 +69,6 @@ impl PoolArg {
         Err(Error::usage("no pool found: neither --pool nor SKILLTRAIN_POOL, no run around here, and no ./pool")
             .hint("make one with `skilltrain init pool`, or name one with --pool DIR"))
     }
-}
-
-/// Makes a run's pool of its seed's files; a seed without a profile gets the default one.
-fn plant(seed: &Path, place: &Path, env: &Env) -> Result<()> {
-    let mut contents = BTreeMap::new();
-    for entry in walkdir::WalkDir::new(seed).min_depth(1).follow_links(false) {
-        let entry = entry.map_err(|error| Error::failed(error).context("cannot read the seed"))?;
-        if entry.file_type().is_dir() {
-            continue;
-        }
-        let path = entry.path().strip_prefix(seed).unwrap_or(entry.path());
-        let name = path.to_str().filter(|_| entry.file_type().is_file()).ok_or_else(|| {
-            Error::usage(format!(
-                "{} cannot be part of a pool: it is a link, or its name is not UTF-8",
-                entry.path().display()
-            ))
-        })?;
-        contents.insert(name.to_owned(), files::read(entry.path())?);
-    }
-    contents.entry(PROFILE_FILE.to_owned()).or_insert_with(|| crate::pool::profile::RULES_TEMPLATE.into());
-    let author = Author::fixed(commit_time(env)?);
-    init::create(place, &contents, "pool: begin from the run's seed", &author).map(drop)
 }
 
 /// The profile of a pool's folder as it stands on disk.

@@ -166,6 +166,19 @@ impl Ledger {
         Ledger(Mutex::new(lines.into_iter().map(|line| (line.account, line.sums)).collect()))
     }
 
+    /// Adds written lines to what is there.
+    pub fn take_in(&self, lines: impl IntoIterator<Item = Line>) {
+        for line in lines {
+            self.count(&line.account, |sums| sums.add(&line.sums));
+        }
+    }
+
+    /// Takes all lines out: what is counted from here on begins at nothing.
+    pub fn drain(&self) -> Vec<Line> {
+        let lines = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        lines.into_iter().map(|(account, sums)| Line { account, sums }).collect()
+    }
+
     /// All lines, in the order of role, stage and model.
     pub fn lines(&self) -> Vec<Line> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -141,7 +141,7 @@ impl Pool {
         folders.into_iter().try_for_each(|folder| flush_file(&objects.join(folder)))
     }
 
-    fn flush_reference(&self, name: &str) -> Result<()> {
+    pub(super) fn flush_reference(&self, name: &str) -> Result<()> {
         let path = self.git_dir().join(name);
         flush_file(&path)?;
         path.parent().map_or(Ok(()), flush_file)

@@ -67,6 +67,18 @@ impl RunDir {
         self.0.join(stretch.name())
     }
 
+    /// A stretch's record, written last: it vouches for the stretch.
+    pub fn record(&self, stretch: &Stretch) -> PathBuf {
+        let name = match stretch {
+            Stretch::Baseline => "baseline.json",
+            Stretch::Step(..) => "step.json",
+            Stretch::SlowUpdate(_) => "slow_update.json",
+            Stretch::MetaSkill(_) => "meta_skill.json",
+            Stretch::Final => "final.json",
+        };
+        self.stretch(stretch).join(name)
+    }
+
     /// The loss reports of a step: apart from what a target may see, since they quote references.
     pub fn loss(&self, epoch: usize, step: usize) -> PathBuf {
         self.0.join("loss").join(format!("epoch_{epoch:02}")).join(format!("step_{step:02}"))

@@ -1,0 +1,106 @@
+//! What a stretch of a run takes: opened with what an earlier process paid in it, closed by writing it down.
+
+use crate::ground::error::Result;
+use crate::ground::files;
+use crate::llm::{Account, Ledger, Line, Role, Spent, Sums, Used};
+use crate::run::event::StepReport;
+use crate::run::folder::{RunDir, Stretch};
+use crate::trajectory::Usage;
+
+use super::Run;
+
+/// The file with what a stretch took.
+const USAGE: &str = "usage.json";
+
+/// The file with a stretch's answers.
+const CALLS: &str = "calls.jsonl";
+
+impl Run<'_> {
+    /// Opens a stretch: what an earlier process paid in it is counted.
+    pub(super) fn begin_stretch(&self, stretch: Stretch) -> Result<()> {
+        let folder = self.setup.folder.stretch(&stretch);
+        files::create_dir(&folder)?;
+        files::sweep(&folder)?;
+        let shared = self.setup.shared;
+        shared.ledger.drain();
+        self.setup.journal.turn_to(&folder.join(CALLS), &shared.ledger, &shared.budget, self.setup.price)
+    }
+
+    /// Writes down what a stretch took, and gives the sum.
+    pub(super) fn end_stretch(&self, stretch: Stretch) -> Result<Sums> {
+        let lines = self.setup.shared.ledger.drain();
+        files::write_json(&self.setup.folder.stretch(&stretch).join(USAGE), &lines)?;
+        Ok(Ledger::of(lines).total())
+    }
+
+    /// Counts what the micro-steps of an agent took, unless its calls count themselves.
+    pub(super) fn count_agent(&self, reports: &[StepReport]) {
+        if self.setup.optimizer.is_accounted() {
+            return;
+        }
+        for report in reports.iter().filter(|report| report.tokens != Some(0)) {
+            let usage = report.tokens.map(|tokens| Usage {
+                input_tokens: tokens,
+                cost_usd: report.cost_usd,
+                ..Usage::default()
+            });
+            self.count_usage("backward", usage);
+        }
+    }
+
+    /// Counts one call of an agent client that is the optimizer.
+    pub(super) fn count_usage(&self, stage: &str, usage: Option<Usage>) {
+        if self.setup.optimizer.is_accounted() || usage.is_some_and(|usage| usage.tokens() == 0) {
+            return;
+        }
+        let account =
+            Account { role: Role::Optimizer, stage: stage.to_owned(), model: self.setup.optimizer.name() };
+        let used = usage.map(|usage| Used { usage, written_tokens: 0 });
+        self.setup.shared.ledger.count(&account, |sums| sums.answer(used.as_ref(), None));
+        self.setup.shared.budget.take(Spent {
+            tokens: usage.map_or(0, |usage| usage.tokens()),
+            money: usage.and_then(|usage| usage.cost_usd).map(crate::llm::Money::usd).unwrap_or_default(),
+            calls: 1,
+            seconds: 0.0,
+        });
+    }
+}
+
+/// What the finished stretches of a run took, line by line. The end is not among them: it is gone through again when
+/// epochs were added.
+///
+/// # Errors
+/// Of I/O.
+pub fn past(folder: &RunDir) -> Result<Ledger> {
+    let ledger = Ledger::default();
+    for stretch in finished(folder).filter(|stretch| *stretch != Stretch::Final) {
+        ledger.take_in(lines(folder, stretch)?);
+    }
+    Ok(ledger)
+}
+
+/// What a finished stretch took.
+pub(super) fn lines(folder: &RunDir, stretch: Stretch) -> Result<Vec<Line>> {
+    let bytes = files::read_if_there(&folder.stretch(&stretch).join(USAGE))?.unwrap_or_default();
+    Ok(serde_json::from_slice(&bytes).unwrap_or_default())
+}
+
+/// The stretches that have a record.
+pub(super) fn finished(folder: &RunDir) -> impl Iterator<Item = Stretch> {
+    let epochs = (0..).take_while({
+        let folder = folder.clone();
+        move |epoch| folder.path().join(format!("epoch_{epoch:02}")).is_dir()
+    });
+    let of_epoch = {
+        let folder = folder.clone();
+        move |epoch| {
+            let steps = (0..).map(move |step| Stretch::Step(epoch, step));
+            let folder = folder.clone();
+            let steps = steps.take_while(move |step| folder.stretch(step).is_dir());
+            steps.chain([Stretch::SlowUpdate(epoch), Stretch::MetaSkill(epoch)])
+        }
+    };
+    let folder = folder.clone();
+    let all = [Stretch::Baseline].into_iter().chain(epochs.flat_map(of_epoch)).chain([Stretch::Final]);
+    all.filter(move |stretch| folder.record(stretch).is_file())
+}
