@@ -17,7 +17,7 @@ use crate::run::layout::run_of;
 use crate::stages::split::{NAMES, Split};
 use crate::target::{self, Mode, Target, View};
 use crate::task::{self, Task};
-use crate::train::measure::Measure;
+use crate::train::measure::{Attempts, Measure};
 
 /// Where answers are written down while a command runs; removed when all is on disk in its own place.
 const JOURNAL: &str = "calls.jsonl";
@@ -143,7 +143,8 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let prompts = Prompts::in_folder(args.prompts.as_deref())?;
     let shared = args.model.shared(call, prompts)?;
     let target = target(args, call, &shared, &out)?;
-    let measure = measure(args, call, target.as_ref(), evaluator.as_ref(), &out)?;
+    let attempts = Attempts::open(&out)?;
+    let measure = measure(args, call, target.as_ref(), evaluator.as_ref(), &attempts)?;
     let measured = measure.run(&view, &tasks)?;
     let scores = Scores {
         pool: pool.root(),
@@ -224,12 +225,15 @@ fn measure<'a>(
     call: &'a Call<'_>,
     target: &'a dyn Target,
     evaluator: &'a dyn Evaluator,
-    out: &'a Path,
+    attempts: &'a Attempts,
 ) -> Result<Measure<'a>> {
     Ok(Measure {
         target,
         evaluator,
-        out,
+        attempts,
+        place: "",
+        sample: 0,
+        repeats: 1,
         workers: usize::from(args.workers),
         fresh: args.fresh,
         env: call.env,

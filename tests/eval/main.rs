@@ -4,6 +4,7 @@
 
 mod answers;
 mod failures;
+mod measure;
 mod programs;
 mod resume;
 mod reuse;
