@@ -11,9 +11,6 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use crate::ground::text::printable;
 use crate::run::event::{Event, StepReport, StepState, spent};
 
-/// The label under which rollouts are shown.
-const ROLLOUTS: &str = "rollouts";
-
 /// A reader of events.
 pub(super) struct Progress {
     quiet: bool,
@@ -63,17 +60,19 @@ impl Progress {
                     reasons.iter().map(|reason| format!("\n  {}", reason.replace('\n', "\n  "))).collect();
                 self.say(&format!("{label}: attempt {attempt} was not taken, {next}:{reasons}"));
             }
-            Event::RolloutsStarted { total } => self.begin(ROLLOUTS, &format!("attempting {total} tasks")),
-            Event::RolloutDone { done, failed, reused, total } => {
+            Event::RolloutsStarted { what, total } => self.begin(what, &format!("{what}: attempting {total} tasks")),
+            Event::RolloutDone { what, done, failed, reused, total } => {
                 // Off a terminal a line a tenth is enough.
                 let is_due = self.terminal || done * 10 / total != (done - 1) * 10 / total;
                 if is_due && done < total {
-                    self.action(ROLLOUTS, &tally(*done, *failed, *reused, *total), 0);
+                    self.action(what, &tally(*done, *failed, *reused, *total), 0);
                 }
             }
-            Event::RolloutsDone { done, failed, reused, total } => {
-                self.finish(ROLLOUTS);
-                self.say(&format!("{ROLLOUTS}: {}", tally(*done, *failed, *reused, *total)));
+            Event::RolloutsDone { what, done, failed, reused, total } => {
+                self.finish(what);
+                self.say(&format!("{what}: {}", tally(*done, *failed, *reused, *total)));
+            }
+            Event::RunStarted { .. } | Event::CycleStarted { .. } | Event::CycleDone { .. } | Event::RunDone { .. } => {
             }
             Event::StepDone { step } => {
                 self.finish(&step.label);

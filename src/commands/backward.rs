@@ -128,6 +128,7 @@ fn options(args: &Args, batch: PathBuf, call: &Call<'_>) -> Result<Options> {
         rejected: String::new(),
         meta_skill: String::new(),
         seconds: None,
+        reduce_workers: 8,
     })
 }
 

@@ -240,6 +240,7 @@ fn measure<'a>(
         cancel: call.cancel,
         sandbox: args.sandbox.sandbox(),
         timeout: args.model.timeout()?,
+        what: "rollouts",
         observer: call.observer,
     })
 }

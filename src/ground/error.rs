@@ -9,6 +9,8 @@ use std::path::Path;
 pub enum Kind {
     /// The step or check failed; nothing was lost. Exit code 1.
     Failed,
+    /// An optimizer's work cannot be taken: its step failed, and others may go on. Exit code 1.
+    Refused,
     /// Wrong usage, configuration or input. Exit code 2.
     Usage,
     /// A model or an agent could not be reached or used. Exit code 3.
@@ -21,7 +23,7 @@ impl Kind {
     /// The process exit code that this kind ends in.
     pub fn exit_code(self) -> u8 {
         match self {
-            Kind::Failed => 1,
+            Kind::Failed | Kind::Refused => 1,
             Kind::Usage => 2,
             Kind::Unreachable => 3,
             Kind::Interrupted => 130,

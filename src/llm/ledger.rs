@@ -96,6 +96,11 @@ impl Sums {
         self.saved_tokens = self.saved_tokens.saturating_add(used.map_or(0, |used| used.usage.tokens()));
     }
 
+    /// Tokens of answered calls and failed attempts.
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens).saturating_add(self.failed_tokens)
+    }
+
     fn pay(&mut self, used: &Used, price: Option<&Price>) {
         match money(used, price) {
             Some(money) => self.money = self.money.plus(money),
@@ -127,7 +132,7 @@ impl fmt::Display for Sums {
         let some = |count: u64, text: String| if count > 0 { format!(", {text}") } else { String::new() };
         let failed = some(self.failed, many(self.failed, "failed attempt"));
         write!(f, "{}{failed}{}", many(self.calls, "call"), some(self.cached, format!("{} reused", self.cached)))?;
-        let tokens = self.input_tokens.saturating_add(self.output_tokens).saturating_add(self.failed_tokens);
+        let tokens = self.tokens();
         match tokens {
             0..10_000 => write!(f, " · {tokens} tokens")?,
             _ => write!(f, " · {} k tokens", tokens / 1_000)?,

@@ -92,7 +92,7 @@ pub struct RankTask<'a> {
 }
 
 /// A ranking.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Ranking {
     /// Places in the list of edits, from 0, best first. May be incomplete.
     pub order: Vec<usize>,

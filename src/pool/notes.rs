@@ -64,9 +64,9 @@ impl Pool {
         let mut at = to;
         while at != from {
             commits.push(at);
-            at = self.only_parent(at)?.ok_or_else(|| {
-                Error::failed(format!("the commit {from} is not in the history of {to}"))
-            })?;
+            at = self
+                .only_parent(at)?
+                .ok_or_else(|| Error::failed(format!("the commit {from} is not in the history of {to}")))?;
         }
         commits.reverse();
         Ok(commits)

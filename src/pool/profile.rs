@@ -17,6 +17,9 @@ use crate::ground::error::{Error, Result};
 /// The profile's file, at the pool's root.
 pub const PROFILE_FILE: &str = ".skilltrain.toml";
 
+/// The name of the card with the slow update's guidance.
+const GUIDANCE: &str = "longitudinal-guidance.md";
+
 /// The profile of a new pool, as `init` writes it.
 pub const RULES_TEMPLATE: &str = include_str!("../../pool-template/rules/.skilltrain.toml");
 
@@ -164,6 +167,12 @@ impl Profile {
     pub fn folder_of(&self, path: &str) -> Option<&Folder> {
         let (folder, name) = path.split_once('/')?;
         self.folders.iter().find(|known| known.path == folder && !name.contains('/'))
+    }
+
+    /// Where the slow update's guidance stands: a card of the folder that is always read, which ordinary edits cannot touch.
+    pub fn guidance_path(&self) -> String {
+        let general = self.folders.iter().find(|folder| folder.role == Role::General).or_else(|| self.folders.first());
+        general.map_or_else(|| GUIDANCE.to_owned(), |folder| format!("{}/{GUIDANCE}", folder.path))
     }
 
     /// Whether a card may lie at this path: `folder/name.md`, in a folder of this profile, not hidden.

@@ -20,9 +20,8 @@ pub fn copy(source: &Path, place: &Path, subject: &str, seconds: i64) -> Result<
     let is_git = |entry: &walkdir::DirEntry| entry.depth() == 1 && entry.file_name() == ".git";
     let walk = walkdir::WalkDir::new(source).min_depth(1).follow_links(false).into_iter();
     for entry in walk.filter_entry(|entry| !is_git(entry)) {
-        let entry = entry.map_err(|error| {
-            Error::usage(error).context(format!("cannot read the cards in {}", source.display()))
-        })?;
+        let entry = entry
+            .map_err(|error| Error::usage(error).context(format!("cannot read the cards in {}", source.display())))?;
         if entry.file_type().is_dir() {
             continue;
         }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::cycle::CycleReport;
+
 /// One thing that happened. The names are stable: programs read them.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -20,12 +22,29 @@ pub enum Event {
     Action { label: String, text: String, tokens: u64 },
     /// An attempt failed a guard; it is told, or tried again.
     AttemptFailed { label: String, attempt: usize, reasons: Vec<String>, next: String },
-    /// Tasks are about to be attempted.
-    RolloutsStarted { total: usize },
+    /// A training run begins, or is taken up: steps planned, steps done.
+    RunStarted {
+        run: String,
+        folder: String,
+        target: String,
+        optimizer: String,
+        /// Tasks to train on, to select by, to test with.
+        splits: [usize; 3],
+        steps: usize,
+        done: usize,
+    },
+    /// A step of a run begins; its number is from 0.
+    CycleStarted { label: String, number: usize, steps: usize, tasks: usize },
+    /// A step of a run is done.
+    CycleDone { report: Box<CycleReport> },
+    /// A run is done.
+    RunDone { folder: String },
+    /// Tasks are about to be attempted, for a purpose: `rollout`, `gate`, `test`.
+    RolloutsStarted { what: String, total: usize },
     /// One more was: so many done, of these without a score, of these taken from disk.
-    RolloutDone { done: usize, failed: usize, reused: usize, total: usize },
+    RolloutDone { what: String, done: usize, failed: usize, reused: usize, total: usize },
     /// All were, or the rest is left.
-    RolloutsDone { done: usize, failed: usize, reused: usize, total: usize },
+    RolloutsDone { what: String, done: usize, failed: usize, reused: usize, total: usize },
     /// A micro-step is done.
     StepDone { step: Box<StepReport> },
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::batch::Evidence;
-use crate::ground::error::{Error, Result};
+use crate::ground::error::{Error, Kind, Result};
 use crate::ground::process;
 use crate::optimizer::{Desk, Host, Optimizer, Outcome, ReduceTask, Turn};
 
@@ -44,18 +44,22 @@ pub fn reduce(optimizer: &dyn Optimizer, group: &Group<'_>, retries: usize, host
         let error = match &turn.outcome {
             Outcome::Done => match missing_works(&turn.report, group.evidence) {
                 missing if missing.is_empty() => return Ok(turn),
-                missing => Error::failed(format!("the commonality report does not name {}", missing.join(", "))),
+                missing => refused(format!("the commonality report does not name {}", missing.join(", "))),
             },
             Outcome::Cancelled => return Err(Error::interrupted()),
             Outcome::Unreachable(why) => Error::unreachable(why),
-            Outcome::TimedOut => Error::failed("the reduce did not end before its deadline"),
-            Outcome::Failed(why) => Error::failed(why),
+            Outcome::TimedOut => refused("the reduce did not end before its deadline".into()),
+            Outcome::Failed(why) => refused(why.clone()),
         };
         tries += 1;
         if tries > retries || optimizer.is_deterministic() {
             return Err(error.context(format!("reduce of {}", group.label)).hint("run the same command to try again"));
         }
     }
+}
+
+fn refused(why: String) -> Error {
+    Error::new(Kind::Refused, why)
 }
 
 /// Works that a report does not name.

@@ -43,6 +43,10 @@ impl Target for Chat {
         .to_string()
     }
 
+    fn asks_models(&self) -> bool {
+        true
+    }
+
     fn told(&self, task: &Task) -> Value {
         json!({ "id": task.id, "input": task.input })
     }

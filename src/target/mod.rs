@@ -86,6 +86,11 @@ pub trait Target: Send + Sync {
     /// What of a task this target is told; never its reference or its checks.
     fn told(&self, task: &Task) -> Value;
 
+    /// Whether it asks models that are paid through the run's account.
+    fn asks_models(&self) -> bool {
+        false
+    }
+
     /// Whether it wants the pool as a folder.
     fn wants_folder(&self) -> bool {
         false

@@ -23,9 +23,6 @@ use crate::train::context::{Context, Options};
 use crate::train::evidence::Group;
 use crate::train::{adopt, record, step};
 
-/// Reduces that run side by side.
-const REDUCE_WORKERS: usize = 8;
-
 /// Trains on a batch; gives a report for each micro-step, those that were done before included.
 pub fn backward(
     options: &Options,
@@ -35,13 +32,26 @@ pub fn backward(
     prompts: &Prompts,
     observer: Observer<'_>,
 ) -> Result<Vec<StepReport>> {
-    let (groups, summary) = load(options)?;
     let pool = Pool::open(&options.pool)?;
-    keep_apart(&pool, &options.out, &groups)?;
+    keep_apart(&pool, &options.out, &load(options)?.0)?;
     let _lock = lock::take(pool.git_dir(), &options.label)?;
     for path in pool.settle()? {
         observer(&Event::left_alone(&path));
     }
+    pass(options, pool, optimizer, env, cancel, prompts, observer)
+}
+
+/// As [`backward`], for a caller that holds the pool's lock and has settled it.
+pub fn pass(
+    options: &Options,
+    pool: Pool,
+    optimizer: &dyn Optimizer,
+    env: &Env,
+    cancel: &Cancel,
+    prompts: &Prompts,
+    observer: Observer<'_>,
+) -> Result<Vec<StepReport>> {
+    let (groups, summary) = load(options)?;
     let checker = Checker::of(&pool, pool.tip()?, env)?;
     let cache = RefCell::new(StatCache::default());
     let told = RefCell::default();
@@ -231,7 +241,7 @@ fn reduces(context: &Context<'_>, pending: &[&Group], given: Option<&str>) -> Re
     let seams = context.seams();
     let (optimizer, retries, observer) = (context.optimizer, context.options.retries, context.observer);
     let out = &context.options.out;
-    reduce::side_by_side(pending, REDUCE_WORKERS, |group| {
+    reduce::side_by_side(pending, context.options.reduce_workers, |group| {
         let dir = StepDir::of_group(out, group.number);
         if group.samples.len() == 1 {
             return Ok(None);

@@ -49,6 +49,8 @@ pub struct Options {
     pub meta_skill: String,
     /// The time to put on commits, Unix seconds; none reads the clock.
     pub seconds: Option<i64>,
+    /// Reduces that run side by side.
+    pub reduce_workers: usize,
 }
 
 impl Options {

@@ -51,6 +51,8 @@ pub struct Measure<'a> {
     pub sandbox: Sandbox,
     /// Wall-clock time of one attempt by a program.
     pub timeout: std::time::Duration,
+    /// What it is for, for those who listen: `rollout`, `gate`, `test`.
+    pub what: &'a str,
     /// Who listens.
     pub observer: Observer<'a>,
 }
@@ -74,8 +76,8 @@ impl Measure<'_> {
         let Measure { attempts, target, evaluator, repeats, workers, fresh, .. } = *self;
         let shelf = Folder { attempts, place, fresh };
         let rollout = Rollout { target, evaluator, ready: ready.as_ref(), view, shelf: &shelf, host, repeats, workers };
-        let (total, tally) = (tasks.len() * repeats.max(1) as usize, Tally::default());
-        (self.observer)(&Event::RolloutsStarted { total });
+        let (total, tally) = (tasks.len() * repeats.max(1) as usize, Tally::of(self.what));
+        (self.observer)(&Event::RolloutsStarted { what: self.what.to_owned(), total });
         let measured = rollout::run(&rollout, tasks, &|measured| (self.observer)(&tally.count(measured, total)));
         (self.observer)(&tally.end(total));
         files::remove_dir(&desk)?;
@@ -96,23 +98,34 @@ impl Measure<'_> {
 /// How many rollouts are done, and how.
 #[derive(Debug, Default)]
 struct Tally {
+    what: String,
     done: AtomicUsize,
     failed: AtomicUsize,
     reused: AtomicUsize,
 }
 
 impl Tally {
+    fn of(what: &str) -> Tally {
+        Tally { what: what.to_owned(), ..Tally::default() }
+    }
+
     fn count(&self, measured: &Measured, total: usize) -> Event {
         let is_missing = !matches!(measured.end, Ending::Scored(_));
         let add =
             |sum: &AtomicUsize, more: bool| sum.fetch_add(usize::from(more), Ordering::SeqCst) + usize::from(more);
         let (failed, reused) = (add(&self.failed, is_missing), add(&self.reused, measured.reused));
-        Event::RolloutDone { done: add(&self.done, true), failed, reused, total }
+        Event::RolloutDone { what: self.what.clone(), done: add(&self.done, true), failed, reused, total }
     }
 
     fn end(&self, total: usize) -> Event {
         let read = |sum: &AtomicUsize| sum.load(Ordering::SeqCst);
-        Event::RolloutsDone { done: read(&self.done), failed: read(&self.failed), reused: read(&self.reused), total }
+        Event::RolloutsDone {
+            what: self.what.clone(),
+            done: read(&self.done),
+            failed: read(&self.failed),
+            reused: read(&self.reused),
+            total,
+        }
     }
 }
 
@@ -172,6 +185,11 @@ impl Attempts {
             Err(Error::failed(format!("the attempt in {} is gone or damaged", place.display()))
                 .hint("run the same command again: it is made anew"))
         })
+    }
+
+    /// The folder of an attempt's files.
+    pub fn folder(&self, digest: &str) -> PathBuf {
+        self.memo.place_of(digest)
     }
 
     /// A folder of nobody else for one measurement.

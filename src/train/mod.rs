@@ -5,6 +5,7 @@ pub mod attempt;
 pub mod backward;
 pub mod check;
 pub mod context;
+pub mod cycle;
 pub mod evidence;
 pub mod keep;
 pub mod measure;

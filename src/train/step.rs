@@ -226,7 +226,7 @@ fn refuse(setting: &Setting<'_>, checkout: &Checkout, attempted: Attempted, numb
 
 /// The step's error when its last attempt was refused.
 fn refusal(setting: &Setting<'_>, outcome: &Outcome, findings: &[Finding]) -> Error {
-    let kind = if matches!(outcome, Outcome::Unreachable(_)) { Kind::Unreachable } else { Kind::Failed };
+    let kind = if matches!(outcome, Outcome::Unreachable(_)) { Kind::Unreachable } else { Kind::Refused };
     let reasons = as_text(findings);
     Error::new(kind, format!("no attempt passed; the last one:\n{}", reasons.trim_end()))
         .context(setting.group.label.clone())

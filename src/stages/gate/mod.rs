@@ -40,6 +40,11 @@ impl Metric {
         }
     }
 
+    /// The number of two means.
+    pub fn of_means(self, hard: f64, soft: f64) -> f64 {
+        self.of(&Score { hard, soft, feedback: Vec::new() })
+    }
+
     fn steps(self, score: &Score) -> i64 {
         score::steps(self.of(score))
     }

@@ -53,8 +53,7 @@ impl Run<'_> {
         if self.setup.optimizer.is_accounted() || usage.is_some_and(|usage| usage.tokens() == 0) {
             return;
         }
-        let account =
-            Account { role: Role::Optimizer, stage: stage.to_owned(), model: self.setup.optimizer.name() };
+        let account = Account { role: Role::Optimizer, stage: stage.to_owned(), model: self.setup.optimizer.name() };
         let used = usage.map(|usage| Used { usage, written_tokens: 0 });
         self.setup.shared.ledger.count(&account, |sums| sums.answer(used.as_ref(), None));
         self.setup.shared.budget.take(Spent {

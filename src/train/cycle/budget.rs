@@ -39,6 +39,8 @@ pub(super) fn forecast(run: &Run<'_>, first: &CycleReport) {
         None => ", price unknown".into(),
     };
     let (calls, tokens) = (first.calls * left, first.tokens * left / 1_000);
-    let text = format!("forecast for the {left} steps to come: about {calls} calls, {tokens} k tokens{money}, if they are like this one");
+    let text = format!(
+        "forecast for the {left} steps to come: about {calls} calls, {tokens} k tokens{money}, if they are like this one"
+    );
     run.tell(&Event::Note { text });
 }

@@ -8,6 +8,7 @@
 mod account;
 mod begin;
 mod budget;
+mod candidate;
 pub mod dates;
 mod epoch;
 mod finish;
@@ -20,6 +21,7 @@ mod rollouts;
 mod slow;
 mod state;
 mod step;
+mod surroundings;
 mod update;
 mod verdict;
 

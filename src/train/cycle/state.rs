@@ -124,6 +124,7 @@ pub(super) fn id(text: &str) -> Result<Oid> {
 pub(super) fn record<T: serde::de::DeserializeOwned>(folder: &RunDir, stretch: Stretch) -> Result<Option<T>> {
     let path = folder.record(&stretch);
     let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
-    let damaged = || format!("{} is damaged; if you did not edit it, remove it and run the same command", path.display());
+    let damaged =
+        || format!("{} is damaged; if you did not edit it, remove it and run the same command", path.display());
     serde_json::from_slice(&bytes).map(Some).map_err(Error::failed).context(damaged())
 }

@@ -114,7 +114,8 @@ fn why_none(step: &Step<'_>, batch: &Measurement) -> Option<(Outcome, String)> {
     if (batch.measured as f64) < config.evaluation.min_coverage * batch.tasks as f64 || batch.measured == 0 {
         let (measured, tasks) = (batch.measured, batch.tasks);
         let least = config.evaluation.min_coverage * 100.0;
-        let reason = format!("{measured} of {tasks} attempts have a score, and {least:.0} % must (evaluation.min_coverage)");
+        let reason =
+            format!("{measured} of {tasks} attempts have a score, and {least:.0} % must (evaluation.min_coverage)");
         return Some((Outcome::Undecided, reason));
     }
     if config.train.freeze {
@@ -137,13 +138,7 @@ fn schedule(run: &Run<'_>) -> Schedule {
 }
 
 /// The step's record.
-fn record(
-    step: &Step<'_>,
-    batch: Measurement,
-    proposal: &Proposal,
-    judged: Judged,
-    after: Oid,
-) -> Result<CycleReport> {
+fn record(step: &Step<'_>, batch: Measurement, proposal: &Proposal, judged: Judged, after: Oid) -> Result<CycleReport> {
     let (run, current) = (step.run, step.state.current);
     run.count_agent(&proposal.micro_steps);
     let sums = run.end_stretch(step.stretch())?;

@@ -82,15 +82,8 @@ fn by_backward(step: &Step<'_>) -> Result<Proposal> {
         reduce_workers: config.gradient.analyst_workers,
     };
     let pool = Pool::open(&options.pool)?;
-    let micro_steps = backward::pass(
-        &options,
-        pool,
-        setup.optimizer,
-        setup.env,
-        setup.cancel,
-        setup.prompts,
-        setup.observer,
-    )?;
+    let micro_steps =
+        backward::pass(&options, pool, setup.optimizer, setup.env, setup.cancel, setup.prompts, setup.observer)?;
     let candidate = micro_steps.last().and_then(|last| parse_id(&last.after));
     let candidate = candidate.ok_or_else(|| Error::failed("the backward pass left no commit"))?;
     Ok(Proposal { candidate: Some(candidate), skipped: Vec::new(), micro_steps })
