@@ -13,6 +13,7 @@ pub struct Evaluation {
     #[schemars(length(min = 1))]
     pub evaluator: String,
     /// Settings of the evaluator's own; each evaluator says which it takes.
+    #[schemars(example = evaluator_options())]
     pub options: serde_json::Map<String, serde_json::Value>,
     /// The model that judges, for an evaluator that asks one.
     #[schemars(length(min = 1), example = &"openai:gpt-5-mini")]
@@ -46,14 +47,19 @@ pub struct Evaluation {
     pub eval_test: bool,
 }
 
+/// Options as they may look.
+fn evaluator_options() -> serde_json::Value {
+    serde_json::json!({ "tolerance": 0.01 })
+}
+
 /// What the gate compares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateMetric {
-    /// the share of tasks that are wholly right
+    /// the mean of what the evaluator calls right
     #[default]
     Hard,
-    /// the mean with partial credit
+    /// the mean of its partial credit
     Soft,
     /// both, weighted by mixed_weight
     Mixed,
@@ -93,17 +99,17 @@ impl Default for Evaluation {
     }
 }
 
-/// The tasks, and how they are split. One of `tasks` and `split_dir` is needed.
+/// The tasks, and how they are split. Either `tasks` or `split_dir` is needed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Data {
     /// A file of tasks, one JSON object a line, to be split.
     #[serde(serialize_with = "super::optional_path_text")]
-    #[schemars(example = &"tasks.jsonl")]
+    #[schemars(length(min = 1), example = &"tasks.jsonl")]
     pub tasks: Option<PathBuf>,
     /// A folder with train.jsonl, selection.jsonl and test.jsonl, split already.
     #[serde(serialize_with = "super::optional_path_text")]
-    #[schemars(example = &"split")]
+    #[schemars(length(min = 1), example = &"split")]
     pub split_dir: Option<PathBuf>,
     /// The shares of train, selection and test, where `tasks` is split.
     pub split_ratio: String,

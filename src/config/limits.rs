@@ -16,8 +16,8 @@ pub struct Budget {
     /// Calls of models, failed attempts counted.
     #[schemars(example = 1_000)]
     pub max_calls: Option<u64>,
-    /// Minutes of wall-clock time of one start of the command.
-    #[schemars(range(min = 0), example = 60.0)]
+    /// Minutes of wall-clock time, of all starts of the command together.
+    #[schemars(range(min = 0, max = 525_600), example = 60.0)]
     pub max_minutes: Option<f64>,
 }
 

@@ -3,9 +3,20 @@
 //! The types are the one source: their docstrings are the comments of the template and the descriptions of the
 //! schema, and the schema decides what a file or a `--set` may hold.
 
+mod check;
+mod document;
 mod evaluation;
+mod history;
 mod limits;
+mod load;
 mod models;
+mod nearest;
+mod place;
+mod scrub;
+mod shape;
+mod source;
+#[cfg(test)]
+mod tests;
 mod train;
 
 use std::collections::BTreeMap;
@@ -13,9 +24,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::document::template;
 pub use self::evaluation::{Data, Evaluation, GateMetric, GatePolicy};
+pub use self::history::Change;
 pub use self::limits::{Budget, Price, Rates};
 pub use self::models::{LrScheduler, Mode, Optimizer, PairPolicy, Strategy, Target, UpdateMode};
+pub use self::shape::schema;
 pub use self::train::{Gradient, Sandbox, Train};
 
 /// The configuration's usual file name.
@@ -36,11 +50,11 @@ pub struct Config {
     pub target: Target,
     /// Scores, and the gate that takes or refuses a step.
     pub evaluation: Evaluation,
-    /// The tasks, and how they are split.
+    /// The tasks, and how they are split. Either `tasks` or `split_dir` is needed.
     pub data: Data,
     /// What the whole run may take. A limit that is left out does not bind; none is ever passed, not even by calls in flight.
     pub budget: Budget,
-    /// What tokens cost, by the model's name; `*` in a name stands for anything. A model without a price costs nothing that a budget in dollars could see.
+    /// What tokens cost, by the model's name; `*` in a name stands for anything. With `budget.max_usd` every model needs one, a free one too.
     #[schemars(extend("propertyNames" = {"examples": ["gpt-5-mini*"]}))]
     pub prices: BTreeMap<String, Price>,
     /// What a backend may be asked, by its name as in `target.name`.

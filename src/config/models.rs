@@ -37,7 +37,7 @@ pub struct Optimizer {
     /// Whether the optimizer keeps notes on what edits helped, for its own later work.
     pub use_meta_skill: bool,
     /// Wall-clock seconds of one attempt to edit.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(max = 31_536_000), extend("exclusiveMinimum" = 0))]
     pub timeout: f64,
     /// Fresh attempts after the first one failed.
     pub retries: usize,
@@ -155,7 +155,7 @@ pub struct Target {
     #[schemars(range(min = 1))]
     pub max_turns: usize,
     /// Wall-clock seconds of one call, or of one attempt of a program.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(range(max = 31_536_000), extend("exclusiveMinimum" = 0))]
     pub timeout: f64,
     /// Calls repeated after the provider failed.
     pub retries: usize,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Train {
     /// The folder of the run: its pool, all its evidence, and what makes the same command resume.
     #[serde(serialize_with = "super::path_text")]
+    #[schemars(length(min = 1))]
     pub out: PathBuf,
     /// How often all train tasks are gone through. Raising it makes a finished run go on.
     #[schemars(range(min = 1))]
@@ -30,13 +31,13 @@ pub struct Train {
     pub workers: usize,
     /// A pool, or a folder of cards that is committed as the first state. Left out: an empty pool.
     #[serde(serialize_with = "super::optional_path_text")]
-    #[schemars(example = &"pool")]
+    #[schemars(length(min = 1), example = &"pool")]
     pub init_pool: Option<PathBuf>,
     /// A control: the same loop, the same calls, but the pool never changes.
     pub freeze: bool,
     /// A folder with prompts of your own, under the names of the built-in ones.
     #[serde(serialize_with = "super::optional_path_text")]
-    #[schemars(example = &"prompts")]
+    #[schemars(length(min = 1), example = &"prompts")]
     pub prompts: Option<PathBuf>,
     /// What contains an agent or a program.
     pub sandbox: Sandbox,
