@@ -1,6 +1,6 @@
 //! The top of the command line.
 
-use crate::commands::{backward, config, doctor, eval, init, lint, log, reduce, shells, status};
+use crate::commands::{backward, config, doctor, eval, init, lint, log, reduce, shells, status, train};
 
 /// Trains the Markdown skill files that LLM agents read: evidence in, one git commit a step out.
 #[derive(Debug, clap::Parser)]
@@ -26,6 +26,7 @@ pub(super) enum Command {
     Init(init::Args),
     Backward(backward::Args),
     Reduce(reduce::Args),
+    Train(train::Args),
     Eval(Box<eval::Args>),
     Config(config::Args),
     Lint(lint::Args),
@@ -43,6 +44,7 @@ impl Command {
             Command::Init(args) => args.json,
             Command::Backward(args) => args.json,
             Command::Reduce(args) => args.json,
+            Command::Train(args) => args.json,
             Command::Eval(args) => args.json,
             Command::Config(args) => args.json(),
             Command::Lint(args) => args.json,

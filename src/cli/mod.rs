@@ -45,6 +45,7 @@ fn run(command: &Command, env: &Env, progress: &Progress) -> Result<Answer> {
         Command::Init(args) => commands::init::run(args, &call),
         Command::Backward(args) => commands::backward::run(args, &call),
         Command::Reduce(args) => commands::reduce::run(args, &call),
+        Command::Train(args) => commands::train::run(args, &call),
         Command::Eval(args) => commands::eval::run(args, &call),
         Command::Config(args) => commands::config::run(args, &call),
         Command::Lint(args) => commands::lint::run(args, &call),

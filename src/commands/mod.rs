@@ -2,6 +2,7 @@
 
 pub mod args;
 pub mod backward;
+mod clients;
 pub mod config;
 pub mod doctor;
 pub mod eval;
@@ -14,6 +15,8 @@ pub mod reduce;
 mod scores;
 pub mod shells;
 pub mod status;
+mod told;
+pub mod train;
 
 use serde_json::Value;
 

@@ -30,6 +30,12 @@ pub struct Change {
     pub new: String,
 }
 
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} → {}", self.key, self.old, self.new)
+    }
+}
+
 impl Config {
     /// The keys whose change would make a run's history a lie, in the order of the sections. More epochs, another
     /// address of the same model, and whatever only costs or saves time and money are none.

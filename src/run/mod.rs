@@ -5,5 +5,6 @@ pub mod event;
 pub mod folder;
 pub mod layout;
 pub mod lock;
+pub mod log;
 pub mod marker;
 pub mod memo;

@@ -1,0 +1,47 @@
+//! A training run's summary, for people.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::ground::text::shell_quoted;
+use crate::llm::Ledger;
+use crate::run::cycle::Measurement;
+use crate::train::cycle::Summary;
+
+/// What a run came to.
+pub(super) fn summary(summary: &Summary, folder: &Path) -> String {
+    let mut text = String::new();
+    let mut line = |key: &str, value: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{key:<11}{value}");
+    };
+    line("run", folder.display().to_string());
+    let Summary { steps, accepted, rejected, undecided, unchanged, .. } = summary;
+    let parts = [(accepted, "accepted"), (rejected, "rejected"), (undecided, "undecided"), (unchanged, "unchanged")];
+    let parts: Vec<String> =
+        parts.iter().filter(|(count, _)| **count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    line("steps", if parts.is_empty() { steps.to_string() } else { format!("{steps}: {}", parts.join(", ")) });
+    for (name, split) in [("selection", &summary.selection), ("test", &summary.test)] {
+        if split.iter().any(Option::is_some) {
+            line(name, scores(split));
+        }
+    }
+    let saved = summary.rollouts_saved;
+    line("rollouts", format!("{} made, {saved} saved by reuse and early verdicts", summary.rollouts));
+    line("calls", Ledger::of(summary.usage.clone()).total().to_string());
+    let best = &summary.commits[1];
+    line("best", format!("{} (tag `best`), exported to {}", &best[..9], folder.join("best").display()));
+    let pool = shell_quoted(&folder.join("memory"));
+    let _ = writeln!(text, "\nthe story:  git -C {pool} log --stat");
+    text
+}
+
+/// "baseline 0.0000 → best 0.5833, last 0.5833 (24 tasks)".
+fn scores(split: &[Option<Measurement>; 3]) -> String {
+    let hard = |measured: &Option<Measurement>| {
+        let means = measured.as_ref().and_then(|measured| measured.means);
+        means.map_or("none".to_owned(), |means| format!("{:.4}", means.hard))
+    };
+    let tasks = split.iter().flatten().map(|measured| measured.tasks).next().unwrap_or(0);
+    format!("baseline {} → best {}, last {} ({tasks} tasks, hard)", hard(&split[0]), hard(&split[1]), hard(&split[2]))
+}
