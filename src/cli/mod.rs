@@ -1,6 +1,7 @@
 //! The command line: clap types, readers of events, errors as hints and exit codes. The only layer that prints.
 
 mod args;
+mod lines;
 mod print;
 mod progress;
 

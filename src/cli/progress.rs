@@ -3,13 +3,17 @@
 
 use std::collections::HashMap;
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use super::lines;
 use crate::ground::text::printable;
-use crate::run::event::{Event, StepReport, StepState, spent};
+use crate::run::event::{Event, StepState};
+
+/// Rollouts that are worth a line while they go on, off a terminal.
+const MANY: usize = 100;
 
 /// A reader of events.
 pub(super) struct Progress {
@@ -17,6 +21,8 @@ pub(super) struct Progress {
     terminal: bool,
     bars: MultiProgress,
     running: Mutex<HashMap<String, ProgressBar>>,
+    /// What the run has taken, as it is shown behind a bar.
+    spent: Mutex<String>,
 }
 
 impl Progress {
@@ -27,6 +33,7 @@ impl Progress {
             terminal: std::io::stderr().is_terminal(),
             bars: MultiProgress::new(),
             running: Mutex::default(),
+            spent: Mutex::default(),
         }
     }
 
@@ -60,24 +67,29 @@ impl Progress {
                     reasons.iter().map(|reason| format!("\n  {}", reason.replace('\n', "\n  "))).collect();
                 self.say(&format!("{label}: attempt {attempt} was not taken, {next}:{reasons}"));
             }
-            Event::RolloutsStarted { what, total } => self.begin(what, &format!("{what}: attempting {total} tasks")),
+            Event::RolloutsStarted { what, total } => self.begin_counting(what, *total),
             Event::RolloutDone { what, done, failed, reused, total } => {
-                // Off a terminal a line a tenth is enough.
-                let is_due = self.terminal || done * 10 / total != (done - 1) * 10 / total;
-                if is_due && done < total {
-                    self.action(what, &tally(*done, *failed, *reused, *total), 0);
-                }
+                self.count(what, [*done, *failed, *reused, *total]);
             }
             Event::RolloutsDone { what, done, failed, reused, total } => {
                 self.finish(what);
-                self.say(&format!("{what}: {}", tally(*done, *failed, *reused, *total)));
+                // A gate looks many times; its step's line tells what came of it.
+                if self.terminal || what != "gate" {
+                    self.say(&format!("{what}: {}", lines::tally(*done, *failed, *reused, *total)));
+                }
             }
-            Event::RunStarted { .. } | Event::CycleStarted { .. } | Event::CycleDone { .. } | Event::RunDone { .. } => {
+            Event::Spent { calls, tokens, usd } => {
+                let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+                *spent = lines::spent(*calls, *tokens, *usd);
             }
+            Event::RunStarted { .. } | Event::CycleStarted { .. } | Event::CycleDone { .. } => {
+                lines::of_run(event).into_iter().for_each(|line| self.say(&line));
+            }
+            Event::RunDone { .. } => {}
             Event::StepDone { step } => {
                 self.finish(&step.label);
                 if step.state == StepState::Trained {
-                    let line = one_line(step);
+                    let line = lines::micro_step(step);
                     self.say(&line);
                 }
             }
@@ -86,11 +98,7 @@ impl Progress {
 
     /// Takes every spinner away.
     pub(super) fn end(&self) {
-        self.running
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .drain()
-            .for_each(|(_, bar)| bar.finish_and_clear());
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).drain().for_each(|(_, bar)| bar.finish_and_clear());
     }
 
     fn begin(&self, label: &str, text: &str) {
@@ -103,9 +111,46 @@ impl Progress {
         }
         bar.set_prefix(printable(text).into_owned());
         bar.enable_steady_tick(Duration::from_millis(120));
-        let mut running = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(old) = running.insert(label.to_owned(), bar) {
             old.finish_and_clear();
+        }
+    }
+
+    /// A bar for so many rollouts; off a terminal, where each line stays, a line for many of them only.
+    fn begin_counting(&self, what: &str, total: usize) {
+        if !self.terminal {
+            if total >= MANY {
+                self.say(&format!("{what}: attempting {total} tasks"));
+            }
+            return;
+        }
+        let bar = self.bars.add(ProgressBar::new(total as u64));
+        let form = "{prefix} {bar:24} {pos}/{len} · {per_sec} · {eta} left {wide_msg}";
+        if let Ok(style) = ProgressStyle::with_template(form) {
+            bar.set_style(style);
+        }
+        bar.set_prefix(printable(what).into_owned());
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(old) = running.insert(what.to_owned(), bar) {
+            old.finish_and_clear();
+        }
+    }
+
+    fn count(&self, what: &str, [done, failed, reused, total]: [usize; 4]) {
+        if !self.terminal {
+            // A line a tenth is enough.
+            let is_due = done * 10 / total != (done - 1) * 10 / total;
+            if is_due && done < total && total >= MANY {
+                self.say(&format!("{what}: {}", lines::tally(done, failed, reused, total)));
+            }
+            return;
+        }
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bar) = running.get(what) {
+            bar.set_position(done as u64);
+            let spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+            bar.set_message(format!("{}{spent}", lines::some(failed, reused)));
         }
     }
 
@@ -114,14 +159,14 @@ impl Progress {
         if !self.terminal {
             return self.say(&format!("{label}: {text}{tokens}"));
         }
-        let running = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bar) = running.get(label) {
             bar.set_message(printable(&format!("· {text}{tokens}")).into_owned());
         }
     }
 
     fn finish(&self, label: &str) {
-        let bar = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(label);
+        let bar = self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(label);
         bar.into_iter().for_each(|bar| bar.finish_and_clear());
     }
 
@@ -129,19 +174,4 @@ impl Progress {
         // Talk is worth nothing when nobody can hear it; the work goes on.
         self.bars.suspend(|| writeln!(std::io::stderr().lock(), "{}", printable(text)).ok());
     }
-}
-
-/// "12/40 done, 1 failed, 5 reused".
-fn tally(done: usize, failed: usize, reused: usize, total: usize) -> String {
-    let some = |count: usize, what: &str| if count > 0 { format!(", {count} {what}") } else { String::new() };
-    format!("{done}/{total} done{}{}", some(failed, "without a score"), some(reused, "reused"))
-}
-
-/// A step on one line, told when it ends.
-fn one_line(step: &StepReport) -> String {
-    let counts =
-        [("+", step.created.len()), ("~", step.changed.len()), ("»", step.merged.len()), ("−", step.deleted.len())];
-    let counts: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(mark, n)| format!("{mark}{n}")).collect();
-    let cards = if counts.is_empty() { "no card changed".to_owned() } else { format!("{} cards", counts.join(" ")) };
-    format!("{} · {cards} · {} · {}", step.label, &step.after[..9], spent(std::slice::from_ref(step)))
 }

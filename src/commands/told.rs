@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::ground::text::shell_quoted;
 use crate::llm::Ledger;
-use crate::run::cycle::Measurement;
+use crate::run::cycle::{Measurement, Rollouts};
 use crate::train::cycle::Summary;
 
 /// What a run came to.
@@ -26,8 +26,8 @@ pub(super) fn summary(summary: &Summary, folder: &Path) -> String {
             line(name, scores(split));
         }
     }
-    let saved = summary.rollouts_saved;
-    line("rollouts", format!("{} made, {saved} saved by reuse and early verdicts", summary.rollouts));
+    let Rollouts { new, reused, spared } = summary.rollouts;
+    line("rollouts", format!("{new} made; {reused} used again and {spared} not needed, since the gate had decided"));
     line("calls", Ledger::of(summary.usage.clone()).total().to_string());
     let best = &summary.commits[1];
     line("best", format!("{} (tag `best`), exported to {}", &best[..9], folder.join("best").display()));

@@ -8,7 +8,7 @@ use crate::config::{CONFIG_FILE, Config, Mode};
 use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
 use crate::ground::prompts::Prompts;
-use crate::llm::Role;
+use crate::llm::{Role, Shared};
 use crate::run::event::Event;
 use crate::run::folder::RunDir;
 use crate::run::log::EventLog;
@@ -83,6 +83,9 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     };
     let observer = |event: &Event| {
         log.write(event);
+        if matches!(event, Event::RolloutDone { .. }) {
+            (call.observer)(&spent(clients.shared()));
+        }
         (call.observer)(event);
     };
     let setup = Setup {
@@ -104,6 +107,14 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let summary = cycle::train(&setup)?;
     let json = serde_json::to_value(&summary).map_err(Error::failed)?;
     Ok(Answer::new(told::summary(&summary, folder.path()), json))
+}
+
+/// What a run has taken so far.
+fn spent(shared: &Shared) -> Event {
+    let spent = shared.budget.spent();
+    // The stretch's account says whether prices are known; the budget has the sums of all.
+    let is_priced = shared.ledger.total().unpriced == 0;
+    Event::Spent { calls: spent.calls, tokens: spent.tokens, usd: is_priced.then(|| spent.money.as_usd()) }
 }
 
 /// The configuration with the flags that stand for keys.

@@ -33,6 +33,25 @@ pub struct Measurement {
     pub reused: usize,
 }
 
+/// Rollouts of a stretch, or of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rollouts {
+    /// Made.
+    pub new: usize,
+    /// Taken from an earlier stretch.
+    pub reused: usize,
+    /// Not needed any more, because the gate had decided.
+    pub spared: usize,
+}
+
+impl std::ops::AddAssign for Rollouts {
+    fn add_assign(&mut self, more: Rollouts) {
+        self.new += more.new;
+        self.reused += more.reused;
+        self.spared += more.spared;
+    }
+}
+
 /// What became of a step's candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -37,6 +37,8 @@ pub enum Event {
     CycleStarted { label: String, number: usize, steps: usize, tasks: usize },
     /// A step of a run is done.
     CycleDone { report: Box<CycleReport> },
+    /// What a run has taken so far; none where a price is unknown.
+    Spent { calls: u64, tokens: u64, usd: Option<f64> },
     /// A run is done.
     RunDone { folder: String },
     /// Tasks are about to be attempted, for a purpose: `rollout`, `gate`, `test`.

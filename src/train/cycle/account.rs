@@ -1,8 +1,11 @@
 //! What a stretch of a run takes: opened with what an earlier process paid in it, closed by writing it down.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ground::error::Result;
 use crate::ground::files;
 use crate::llm::{Account, Ledger, Line, Role, Spent, Sums, Used};
+use crate::run::cycle::Rollouts;
 use crate::run::event::StepReport;
 use crate::run::folder::{RunDir, Stretch};
 use crate::trajectory::Usage;
@@ -15,22 +18,39 @@ const USAGE: &str = "usage.json";
 /// The file with a stretch's answers.
 const CALLS: &str = "calls.jsonl";
 
+/// What a stretch took, as `usage.json` holds it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Taken {
+    /// Calls of models, by role, stage and model.
+    pub(super) calls: Vec<Line>,
+    pub(super) rollouts: Rollouts,
+}
+
 impl Run<'_> {
+    /// Counts rollouts.
+    pub(super) fn count_rollouts(&self, more: Rollouts) {
+        let mut sum = self.rollouts.get();
+        sum += more;
+        self.rollouts.set(sum);
+    }
+
     /// Opens a stretch: what an earlier process paid in it is counted.
     pub(super) fn begin_stretch(&self, stretch: Stretch) -> Result<()> {
         let folder = self.setup.folder.stretch(&stretch);
         files::create_dir(&folder)?;
         files::sweep(&folder)?;
         let shared = self.setup.shared;
+        self.rollouts.set(Rollouts::default());
         shared.ledger.drain();
         self.setup.journal.turn_to(&folder.join(CALLS), &shared.ledger, &shared.budget, self.setup.price)
     }
 
     /// Writes down what a stretch took, and gives the sum.
     pub(super) fn end_stretch(&self, stretch: Stretch) -> Result<Sums> {
-        let lines = self.setup.shared.ledger.drain();
-        files::write_json(&self.setup.folder.stretch(&stretch).join(USAGE), &lines)?;
-        Ok(Ledger::of(lines).total())
+        let taken = Taken { calls: self.setup.shared.ledger.drain(), rollouts: self.rollouts.get() };
+        files::write_json(&self.setup.folder.stretch(&stretch).join(USAGE), &taken)?;
+        Ok(Ledger::of(taken.calls).total())
     }
 
     /// Counts what the micro-steps of an agent took, unless its calls count themselves.
@@ -73,13 +93,13 @@ impl Run<'_> {
 pub fn past(folder: &RunDir) -> Result<Ledger> {
     let ledger = Ledger::default();
     for stretch in finished(folder).filter(|stretch| *stretch != Stretch::Final) {
-        ledger.take_in(lines(folder, stretch)?);
+        ledger.take_in(taken(folder, stretch)?.calls);
     }
     Ok(ledger)
 }
 
 /// What a finished stretch took.
-pub(super) fn lines(folder: &RunDir, stretch: Stretch) -> Result<Vec<Line>> {
+pub(super) fn taken(folder: &RunDir, stretch: Stretch) -> Result<Taken> {
     let bytes = files::read_if_there(&folder.stretch(&stretch).join(USAGE))?.unwrap_or_default();
     Ok(serde_json::from_slice(&bytes).unwrap_or_default())
 }

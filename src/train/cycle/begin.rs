@@ -1,5 +1,6 @@
 //! The beginning of a run, and its taking up: configuration, splits and pool are what they were, or it is refused.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -77,7 +78,7 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     for path in pool.settle()? {
         (setup.observer)(&Event::left_alone(&path));
     }
-    Ok(Run { setup, leaks: Leaks::of(&split), split, begun, attempts, pool, _lock: lock })
+    Ok(Run { setup, leaks: Leaks::of(&split), split, begun, attempts, pool, rollouts: Cell::default(), _lock: lock })
 }
 
 /// A folder that holds something else is nobody's run.

@@ -12,7 +12,7 @@ use crate::ground::error::{AtPath as _, Result};
 use crate::ground::files;
 use crate::llm::{Ledger, Line};
 use crate::pool::Oid;
-use crate::run::cycle::{CycleReport, Measurement, Outcome, VERSION};
+use crate::run::cycle::{Measurement, Outcome, Rollouts, VERSION};
 use crate::run::event::Event;
 use crate::run::folder::Stretch;
 use crate::task::Task;
@@ -42,10 +42,8 @@ pub struct Summary {
     pub test: [Option<Measurement>; 3],
     /// Tokens of the pool's cards after each step.
     pub pool_tokens: Vec<usize>,
-    /// Rollouts that were made, and that were not because an earlier one held or the gate had decided.
-    pub rollouts: usize,
-    /// See `rollouts`.
-    pub rollouts_saved: usize,
+    /// Rollouts that were made, and that were not.
+    pub rollouts: Rollouts,
     /// What was paid, by role, stage and model.
     pub usage: Vec<Line>,
 }
@@ -166,10 +164,12 @@ fn export(run: &Run<'_>, best: Oid) -> Result<()> {
 fn summary(run: &Run<'_>, state: &State, end: Final) -> Result<Summary> {
     let reports = &state.reports;
     let count = |outcome: Outcome| reports.iter().filter(|report| report.outcome == outcome).count();
-    let ledger: Ledger = account::past(&run.setup.folder)?;
-    ledger.take_in(account::lines(&run.setup.folder, Stretch::Final)?);
-    let sum = |of: &dyn Fn(&CycleReport) -> usize| reports.iter().map(of).sum::<usize>();
-    let extra: Vec<&Measurement> = state.baseline.iter().collect();
+    let (ledger, mut rollouts) = (Ledger::default(), Rollouts::default());
+    for stretch in account::finished(&run.setup.folder) {
+        let taken = account::taken(&run.setup.folder, stretch)?;
+        ledger.take_in(taken.calls);
+        rollouts += taken.rollouts;
+    }
     Ok(Summary {
         version: VERSION,
         run: run.begun.name.clone(),
@@ -182,8 +182,7 @@ fn summary(run: &Run<'_>, state: &State, end: Final) -> Result<Summary> {
         selection: end.selection,
         test: end.test,
         pool_tokens: reports.iter().map(|report| report.pool_tokens).collect(),
-        rollouts: sum(&|report| report.batch.new + report.gate_new) + extra.iter().map(|m| m.new).sum::<usize>(),
-        rollouts_saved: sum(&|report| report.batch.reused + report.gate_saved),
+        rollouts,
         usage: ledger.lines(),
     })
 }

@@ -16,7 +16,7 @@ use crate::ground::error::Result;
 use crate::ground::files;
 use crate::ground::random::Random;
 use crate::pool::Oid;
-use crate::run::cycle::Outcome;
+use crate::run::cycle::{Outcome, Rollouts};
 use crate::run::folder::Stretch;
 use crate::stages::gate::{Decision, Gate, Measured, Metric, Pair, Policy, Verdict};
 use crate::stages::rollout::{self, Ending};
@@ -175,7 +175,9 @@ fn measured(run: &Run<'_>, case: &Case<'_>) -> Result<Judged> {
         new += current.iter().chain(&candidate).filter(made).count() * samples.repeats as usize;
         done = end;
     };
-    let all = tasks.len() * 2 * samples.repeats as usize;
+    let repeats = samples.repeats as usize;
+    run.count_rollouts(Rollouts { spared: (tasks.len() - done) * 2 * repeats, ..Rollouts::default() });
+    let all = tasks.len() * 2 * repeats;
     let outcome = match decision.verdict {
         Verdict::Accept => Outcome::Accepted,
         Verdict::Reject => Outcome::Rejected,

@@ -25,6 +25,8 @@ mod surroundings;
 mod update;
 mod verdict;
 
+use std::cell::Cell;
+
 use crate::config::Config;
 use crate::evaluator::Evaluator;
 use crate::ground::env::Env;
@@ -34,6 +36,7 @@ use crate::ground::signals::Cancel;
 use crate::llm::{Journal, Price, Shared};
 use crate::optimizer::Optimizer;
 use crate::pool::repo::Pool;
+use crate::run::cycle::Rollouts;
 use crate::run::event::Observer;
 use crate::run::folder::RunDir;
 use crate::run::lock::PoolLock;
@@ -86,6 +89,8 @@ struct Run<'a> {
     leaks: Leaks,
     attempts: Attempts,
     pool: Pool,
+    /// Rollouts of the stretch that is under way.
+    rollouts: Cell<Rollouts>,
     _lock: PoolLock,
 }
 

@@ -6,7 +6,7 @@ use crate::ground::error::Result;
 use crate::ground::files;
 use crate::ground::process::Sandbox;
 use crate::pool::Oid;
-use crate::run::cycle::Measurement;
+use crate::run::cycle::{Measurement, Rollouts};
 use crate::run::folder::Stretch;
 use crate::stages::rollout::Measured;
 use crate::target::View;
@@ -56,7 +56,10 @@ impl Run<'_> {
             observer: setup.observer,
             what,
         };
-        measure.run(view, tasks)
+        let measured = measure.run(view, tasks)?;
+        let sum = measurement(view, &measured, samples.repeats);
+        self.count_rollouts(Rollouts { new: sum.new, reused: sum.reused, spared: 0 });
+        Ok(measured)
     }
 
     /// A pool's commit as targets see it.
