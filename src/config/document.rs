@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Config;
-use super::place::{dotted, toml_string};
+use super::place::{dotted, quoted, toml_string};
 use super::shape::{Key, Leaf, Shape};
 
 /// The longest line of a comment, in characters.
@@ -96,7 +96,7 @@ pub(super) fn value(value: &Value) -> String {
         Value::Object(map) if map.is_empty() => "{}".to_owned(),
         Value::Object(map) => {
             let entries: Vec<String> =
-                map.iter().map(|(key, value)| format!("{} = {}", dotted(&[key.clone()]), self::value(value))).collect();
+                map.iter().map(|(key, value)| format!("{} = {}", quoted(key), self::value(value))).collect();
             format!("{{ {} }}", entries.join(", "))
         }
         other => other.to_string(),

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Evaluation {
-    /// Who scores: auto (a task's checks, else its reference), checks, exact, normalised, contains, numeric, regex, json_equal, token_f1, command:PROGRAM.
+    /// Who scores: auto (a task's checks, else its reference), checks, exact, normalised, contains, numeric, regex,
+    /// json_equal, token_f1, command:PROGRAM.
     #[schemars(length(min = 1))]
     pub evaluator: String,
     /// Settings of the evaluator's own; each evaluator says which it takes.

@@ -76,7 +76,7 @@ impl Config {
     pub fn target_name(&self) -> Result<&str> {
         self.target.name.as_deref().ok_or_else(|| {
             Error::usage("target.name is not set: nobody attempts the tasks")
-                .hint("below [target] write name = \"openai:MODEL@URL\" (or anthropic:MODEL, ollama:MODEL, command:PROGRAM)")
+                .hint("below [target] write name = \"openai:MODEL@URL\" or anthropic:MODEL, ollama:MODEL, command:PROGRAM")
                 .hint("or give it for once: --set target.name=openai:MODEL@URL")
         })
     }

@@ -35,7 +35,8 @@ pub use self::train::{Gradient, Sandbox, Train};
 /// The configuration's usual file name.
 pub const CONFIG_FILE: &str = "skilltrain.toml";
 
-/// The configuration of skilltrain train. A key that is left out has its default. Relative paths are relative to this file's folder.
+/// The configuration of skilltrain train. A key that is left out has its default. Relative paths are relative to this
+/// file's folder.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "skilltrain.toml")]
@@ -52,9 +53,11 @@ pub struct Config {
     pub evaluation: Evaluation,
     /// The tasks, and how they are split. Either `tasks` or `split_dir` is needed.
     pub data: Data,
-    /// What the whole run may take. A limit that is left out does not bind; none is ever passed, not even by calls in flight.
+    /// What the whole run may take. A limit that is left out does not bind; none is ever passed, not even by calls in
+    /// flight.
     pub budget: Budget,
-    /// What tokens cost, by the model's name; `*` in a name stands for anything. With `budget.max_usd` every model needs one, a free one too.
+    /// What tokens cost, by the model's name; `*` in a name stands for anything. With `budget.max_usd` every model
+    /// needs one, a free one too.
     #[schemars(extend("propertyNames" = {"examples": ["gpt-5-mini*"]}))]
     pub prices: BTreeMap<String, Price>,
     /// What a backend may be asked, by its name as in `target.name`.

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Optimizer {
-    /// The optimizer: extractive, claude[:MODEL], codex[:MODEL], command:PROGRAM, openai:MODEL[@URL], anthropic:MODEL, ollama:MODEL.
+    /// The optimizer: extractive, claude[:MODEL], codex[:MODEL], command:PROGRAM, openai:MODEL[@URL], anthropic:MODEL,
+    /// ollama:MODEL.
     #[schemars(length(min = 1))]
     pub name: String,
     /// The optimizer's model, where its name gives none.

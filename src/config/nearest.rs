@@ -22,7 +22,7 @@ pub(super) fn hint(key: &[String], holds_table: bool, shape: &Shape, here: &[Key
         .into_iter()
         .filter_map(|candidate| {
             let likeness = likeness(name, candidate.last()?);
-            let bonus = if candidate.starts_with(table) && candidate.len() == key.len() { SAME_TABLE } else { 0.0 };
+            let bonus = if candidate[..candidate.len() - 1] == *table { SAME_TABLE } else { 0.0 };
             (likeness >= NEAR).then_some((likeness + bonus, candidate))
         })
         .collect();
@@ -32,7 +32,7 @@ pub(super) fn hint(key: &[String], holds_table: bool, shape: &Shape, here: &[Key
     likely.truncate(MOST);
     let names: Vec<String> = likely.iter().map(|(_, candidate)| format!("`{}`", dotted(candidate))).collect();
     let belongs = match likely.as_slice() {
-        [(_, only)] if only.len() > 1 && !only.starts_with(table) || table.is_empty() && only.len() > 1 => {
+        [(_, only)] if only.len() > 1 && only[..only.len() - 1] != *table => {
             format!(" it belongs below [{}]", dotted(&only[..only.len() - 1]))
         }
         _ => String::new(),

@@ -78,13 +78,17 @@ impl Places {
     fn of(&self, key: &[String]) -> String {
         for length in (1..=key.len()).rev() {
             if let Some(set) = self.sets.get(&key[..length]) {
-                return format!("--set {}", super::scrub::scrubbed(set));
+                return flag(set);
             }
             if let Some(line) = self.lines.get(&key[..length]) {
                 return format!("{}:{line}", self.file.display());
             }
         }
-        self.file.display().to_string()
+        // A table that is in the file nowhere comes of a key below it.
+        match self.sets.iter().find(|(set, _)| set.starts_with(key)) {
+            Some((_, set)) => flag(set),
+            None => self.file.display().to_string(),
+        }
     }
 
     fn line(&self, key: &[String]) -> usize {
@@ -93,13 +97,18 @@ impl Places {
     }
 }
 
+fn flag(set: &str) -> String {
+    format!("--set {}", super::scrub::scrubbed(set))
+}
+
 /// A key as TOML writes it: parts that are no bare words in quotes.
 pub(super) fn dotted(key: &[String]) -> String {
     let parts: Vec<String> = key.iter().map(|part| quoted(part)).collect();
     parts.join(".")
 }
 
-fn quoted(part: &str) -> String {
+/// One part of a key as TOML writes it.
+pub(super) fn quoted(part: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !part.is_empty() && part.chars().all(is_bare) { part.to_owned() } else { toml_string(part) }
 }

@@ -8,7 +8,25 @@ use super::Config;
 /// The JSON schema of a configuration: a description for every key, with its default and its bounds.
 pub fn schema() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<Config>().to_value()
+    let mut schema = settings.into_generator().into_root_schema_for::<Config>().to_value();
+    unwrap_lines(&mut schema);
+    schema
+}
+
+/// Makes one line of each description: docstrings are broken where the source's lines end.
+fn unwrap_lines(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Value::String(text) if key == "description" => *text = text.replace('\n', " "),
+                    other => unwrap_lines(other),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(unwrap_lines),
+        _ => {}
+    }
 }
 
 /// What stands at one place.

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::place::{Fault, KeyPath, Places, dotted};
-use super::shape::{Leaf, Shape};
+use super::shape::{Key, Leaf, Shape};
 use crate::ground::error::{Error, Result};
 
 /// What was written, not yet checked.
@@ -61,17 +61,19 @@ impl Source {
 }
 
 /// Takes a flag apart. Quotes that a shell took off are no matter: below `prices` and `rates`, what stands between the
-/// section and a key of its is the name, dots and all.
+/// section and the last dot is the name, dots and all.
 fn key_and_value<'s>(set: &'s str, shape: &Shape) -> Option<(KeyPath, &'s str)> {
+    // A name in quotes may hold an = itself, so each of them is tried as the one that divides.
     let cuts: Vec<(&str, &str)> = set.match_indices('=').map(|(at, _)| (&set[..at], &set[at + 1..])).collect();
-    let parsed = cuts.iter().find_map(|(key, value)| Some((toml_key(key)?, *value)));
-    if let Some((key, value)) = &parsed
-        && shape.at(key).is_some()
-    {
-        return Some((key.clone(), value));
-    }
-    let plain = cuts.iter().find_map(|(key, value)| Some((named_key(key, shape)?, *value)));
-    plain.or(parsed)
+    let read = |as_key: &dyn Fn(&str) -> Option<KeyPath>| -> Option<(KeyPath, &'s str)> {
+        cuts.iter().find_map(|(key, value)| Some((as_key(key)?, *value)))
+    };
+    let known = |key: Option<KeyPath>| key.filter(|key| shape.at(key).is_some());
+    read(&|text| known(toml_key(text)))
+        .or_else(|| read(&|text| known(named_key(text, shape))))
+        .or_else(|| read(&|text| toml_key(text).filter(|key| key.len() <= 3)))
+        .or_else(|| read(&|text| named_key(text, shape)))
+        .or_else(|| read(&toml_key))
 }
 
 /// A key as TOML reads it: `prices."gpt-4.1".input`.
@@ -92,13 +94,13 @@ fn toml_key(text: &str) -> Option<KeyPath> {
     }
 }
 
-/// `prices.gpt-4.1.input`, where `prices` holds tables with names of the user's and `input` is a key of those.
+/// `prices.gpt-4.1.input`, where `prices` holds tables with names of the user's.
 fn named_key(text: &str, shape: &Shape) -> Option<KeyPath> {
     let (section, rest) = text.split_once('.')?;
     let (name, last) = rest.rsplit_once('.')?;
     let key = vec![section.trim().to_owned(), name.to_owned(), last.trim().to_owned()];
-    let is_named = shape.keys().iter().any(|known| known.name == key[0] && matches!(known.shape, Shape::Named { .. }));
-    (is_named && shape.at(&key).is_some()).then_some(key)
+    let holds_names = |known: &Key| known.name == key[0] && matches!(known.shape, Shape::Named { .. });
+    shape.keys().iter().any(holds_names).then_some(key)
 }
 
 /// A flag's value. Where text is wanted it needs no quotes; elsewhere it is TOML, and text when it is none.

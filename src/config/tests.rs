@@ -293,9 +293,15 @@ fn a_wrong_flag_is_named() {
         ("=3", "--set =3: this is not KEY=VALUE"),
         ("train.num_epochs=two", "--set train.num_epochs=two: key `train.num_epochs`: \"two\" is not a whole number"),
         ("train.workers=", "--set train.workers=: key `train.workers`: \"\" is not a whole number from 1 to 1024"),
+        ("trian.num_epochs=3", "--set trian.num_epochs=3: key `trian`: unknown key | did you mean `train`?"),
         ("train=3", "--set train=3: key `train`: 3 is not a table of keys"),
         ("train.seed.x=3", "--set train.seed.x=3: key `train.seed.x`: `train.seed` is not a table"),
         ("target.timeout=nan", "--set target.timeout=nan: key `target.timeout`: nan is not a finite number"),
+        ("prices.gpt-4.1.inptu=1", "--set prices.gpt-4.1.inptu=1: key `prices.\"gpt-4.1\".inptu`: unknown key"),
+        (
+            "rates.a:b@http://h.c=d.max_in_flite=1",
+            "--set rates.a:b@http://h.c=d.max_in_flite=1: key `rates.\"a:b@http://h\".c`",
+        ),
         ("prices.m.input=1", "--set prices.m.input=1: key `prices.m.output`: is missing"),
         (
             "target.nam=openai:m@http://u:secret@h",

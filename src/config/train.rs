@@ -19,7 +19,8 @@ pub struct Train {
     /// Tasks attempted for one step.
     #[schemars(range(min = 1))]
     pub batch_size: usize,
-    /// Batches whose evidence is gathered for one step: an epoch has train / (batch_size × accumulation) steps, rounded up.
+    /// Batches whose evidence is gathered for one step: an epoch has train / (batch_size × accumulation) steps, rounded
+    /// up.
     #[schemars(range(min = 1))]
     pub accumulation: usize,
     /// Fixes the order of tasks and every other choice made by chance.
