@@ -9,9 +9,16 @@ use super::{Config, scrub};
 /// Sections that only say what may be taken, and how fast.
 const FREE_SECTIONS: &[&str] = &["budget", "prices", "rates"];
 
-/// Keys that change no result.
-const FREE_KEYS: &[&str] =
-    &["train.workers", "train.out", "train.sandbox", "gradient.analyst_workers", "evaluation.eval_test"];
+/// Keys that change no result. What tasks a run has is held by its own copy of them, wherever they came from.
+const FREE_KEYS: &[&str] = &[
+    "train.workers",
+    "train.out",
+    "train.sandbox",
+    "data.tasks",
+    "data.split_dir",
+    "gradient.analyst_workers",
+    "evaluation.eval_test",
+];
 
 /// Keys that are free in every section.
 const FREE_NAMES: &[&str] = &["timeout", "retries"];

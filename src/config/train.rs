@@ -13,6 +13,9 @@ pub struct Train {
     #[serde(serialize_with = "super::path_text")]
     #[schemars(length(min = 1))]
     pub out: PathBuf,
+    /// The run's name, in the labels of its commits. Left out: its folder's name.
+    #[schemars(length(min = 1), example = &"warehouse")]
+    pub name: Option<String>,
     /// How often all train tasks are gone through. Raising it makes a finished run go on.
     #[schemars(range(min = 1))]
     pub num_epochs: usize,
@@ -63,6 +66,7 @@ impl Default for Train {
     fn default() -> Self {
         Train {
             out: PathBuf::from("runs/train"),
+            name: None,
             num_epochs: 4,
             batch_size: 40,
             accumulation: 1,

@@ -59,7 +59,7 @@ fn the_schema_describes_every_key_and_its_bounds() {
         }
         assert!(seen.insert(path));
     }
-    assert_eq!(seen.len(), 82, "{seen:?}");
+    assert_eq!(seen.len(), 83, "{seen:?}");
 }
 
 #[test]
@@ -89,6 +89,8 @@ fn only_what_decides_results_changes_the_history() {
         "train.workers=9",
         "train.out=x",
         "train.sandbox=off",
+        "data.tasks=elsewhere.jsonl",
+        "data.split_dir=elsewhere",
         "gradient.analyst_workers=1",
         "evaluation.eval_test=false",
         "budget.max_usd=1",

@@ -15,6 +15,7 @@ use crate::pool::{Oid, seed};
 use crate::run::cycle::VERSION;
 use crate::run::event::Event;
 use crate::run::folder::RunDir;
+use crate::run::layout::slug;
 use crate::run::lock;
 use crate::stages::leak::Leaks;
 use crate::stages::scheduler;
@@ -143,7 +144,12 @@ fn begin(setup: &Setup<'_>, split: &Split) -> Result<Begun> {
     }
     crash::point("run-planted");
     let seed = Pool::open(&memory)?.tip()?.to_string();
-    let begun = Begun { version: VERSION, name: folder.name(), seed, plans: vec![planned(config, split)] };
+    let begun = Begun {
+        version: VERSION,
+        name: config.train.name.as_deref().map_or_else(|| folder.name(), slug),
+        seed,
+        plans: vec![planned(config, split)],
+    };
     files::write_json(&folder.begun(), &begun)?;
     crash::point("run-begun");
     Ok(begun)
