@@ -51,6 +51,10 @@ pub struct OptimizerArgs {
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u16).range(1..))]
     max_turns: u16,
 
+    /// Attempts after a call of a model failed for a passing reason
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    call_retries: u32,
+
     /// A model's sampling temperature
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
@@ -99,7 +103,11 @@ impl OptimizerArgs {
         let (name, model) = (self.optimizer.as_deref().unwrap_or("extractive"), self.model.as_deref());
         let shared = self.spend.shared(call, prompts.clone())?;
         let ledger = Arc::clone(&shared.ledger);
-        let settings = Settings { timeout: self.timeout().min(CALL).as_secs_f64(), ..Settings::default() };
+        let settings = Settings {
+            timeout: self.timeout().min(CALL).as_secs_f64(),
+            retries: self.call_retries,
+            ..Settings::default()
+        };
         let journal = Journal { path: journal, is_fresh: false, opens_late: true };
         let spec = registry::needs_model(name, model)?;
         let client = spec.map(|spec| self.spend.client(&spec, shared, call, &settings, journal)).transpose()?;

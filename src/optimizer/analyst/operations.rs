@@ -85,7 +85,7 @@ impl<A: Asker + ?Sized> Analyst<'_, A> {
         ];
         let prompt = host.prompts.render("merge", &slots)?;
         let most = all.len().min(MOST);
-        let wanted = Wanted { most, source: task.source, ..wanted(task.sight, task.mode, &all) };
+        let wanted = Wanted { most, ..wanted(task.sight, task.mode, &all) };
         let schema = schema::edits(task.mode, most);
         self.say(question(&task.seat, "aggregate", &prompt, &schema), host, &|text| wanted.read(text))
     }
@@ -192,7 +192,9 @@ fn question<'a>(seat: &'a Seat<'a>, stage: &'static str, prompt: &'a str, schema
 /// What may come back where `edits` went in: no more support than they have together.
 fn wanted<'a>(sight: Sight<'a>, mode: UpdateMode, edits: &[Edit]) -> Wanted<'a> {
     let support = edits.iter().fold(0_u32, |sum, edit| sum.saturating_add(edit.support));
-    Wanted { mode, most: MOST, source: None, support, only_card: only_card(sight) }
+    // Where all came from one source, what comes back does too, whatever the reply says.
+    let source = edits.first().map(|edit| edit.source).filter(|one| edits.iter().all(|edit| edit.source == *one));
+    Wanted { mode, most: MOST, source, support, only_card: only_card(sight) }
 }
 
 /// The card of a pool that is one document.

@@ -198,6 +198,3 @@ fn turn(outcome: Outcome, report: String, reads: Vec<String>, usage: Usage, even
         denied: Vec::new(),
     }
 }
-
-#[cfg(test)]
-mod tests;
