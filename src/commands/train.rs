@@ -9,6 +9,7 @@ use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
 use crate::ground::prompts::Prompts;
 use crate::llm::{Role, Shared};
+use crate::optimizer::Optimizer;
 use crate::run::event::Event;
 use crate::run::folder::RunDir;
 use crate::run::log::EventLog;
@@ -75,7 +76,7 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let clients = Clients::new(&config, call, &folder, prompts, tapes, log.earlier_seconds())?;
     let target = target(&config, &clients)?;
     let evaluator = evaluator::registry::find(&config.evaluation.evaluator, &config.evaluation.options)?;
-    let optimizer = optimizer::registry::find(&config.optimizer.name, config.optimizer.model.as_deref())?;
+    let optimizer = optimizer(&config, &clients)?;
     let dates = match (tapes, clients.recording()) {
         ([_, Some(path)], _) => Dates::replayed(path)?,
         ([Some(path), _], Some(recording)) => Dates::recorded(recording, path)?,
@@ -133,6 +134,21 @@ fn configured(args: &Args) -> Result<Config> {
         sets.push("train.freeze=true".into());
     }
     Config::load(&args.config, &sets)
+}
+
+/// Who edits.
+fn optimizer(config: &Config, clients: &Clients<'_>) -> Result<Box<dyn Optimizer>> {
+    let section = &config.optimizer;
+    let (name, model) = (section.name.as_str(), section.model.as_deref());
+    let spec = optimizer::registry::needs_model(name, model)?;
+    let client = spec.map(|spec| clients.client(&spec.to_string(), &spec, Role::Optimizer)).transpose()?;
+    let options = optimizer::chat::Options {
+        max_tokens: section.answer_tokens,
+        max_turns: section.max_turns,
+        temperature: section.temperature,
+        seed: None,
+    };
+    optimizer::registry::find(name, model, client.as_ref(), options)
 }
 
 /// Who attempts.
