@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use crate::ground::error::{Error, Kind, Result};
-use crate::llm::Sums;
+use crate::llm::{Ledger, Role, Sums};
 use crate::stages::rollout::{self, Ending, Measured};
 use crate::target::View;
 use crate::task::Task;
@@ -30,8 +30,8 @@ pub(super) struct Scores<'a> {
     pub(super) tasks: &'a [Task],
     /// What became of each, in their order.
     pub(super) measured: &'a [Measured],
-    /// What was paid.
-    pub(super) sums: Sums,
+    /// What was paid, by role.
+    pub(super) ledger: &'a Ledger,
 }
 
 impl Scores<'_> {
@@ -100,7 +100,10 @@ impl Scores<'_> {
         line("answers", format!("{} new, {reused} used again", scored.max(self.answered()) - reused));
         // A program's calls are its own affair.
         if self.mode.is_some() {
-            line("calls", self.sums.to_string());
+            line("calls", self.paid(Role::Target).unwrap_or_default().to_string());
+        }
+        if let Some(sums) = self.paid(Role::Judge) {
+            line("judge", sums.to_string());
         }
         line("files", self.out.join("rollouts").display().to_string());
         self.failures(&mut text);
@@ -115,6 +118,11 @@ impl Scores<'_> {
             }
         }
         text
+    }
+
+    /// What was paid on behalf of a role; none when it asked nobody. A role has one model here and one stage.
+    fn paid(&self, role: Role) -> Option<Sums> {
+        self.ledger.lines().into_iter().find(|line| line.account.role == role).map(|line| line.sums)
     }
 
     fn answered(&self) -> usize {
@@ -160,7 +168,7 @@ impl Scores<'_> {
             "measured": self.scored(), "lost": lost, "unscored": unscored,
             "reused": self.measured.iter().filter(|measured| measured.reused).count(),
             "hard": means.map(|(hard, _)| hard), "soft": means.map(|(_, soft)| soft),
-            "usage": self.sums, "results": rows,
+            "usage": self.ledger.total(), "judge_usage": self.paid(Role::Judge), "results": rows,
         })
     }
 }

@@ -4,6 +4,7 @@
 
 mod answers;
 mod failures;
+mod judge;
 mod programs;
 mod resume;
 mod reuse;
