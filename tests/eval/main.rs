@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on fails")]
 
+mod agents;
 mod answers;
 mod failures;
 mod judge;
