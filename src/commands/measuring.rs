@@ -18,7 +18,7 @@ use crate::stages::rollout::{Ending, Measured};
 use crate::stages::split::{NAMES, Split};
 use crate::target::{self, Mode, Target, View};
 use crate::task::{self, Task};
-use crate::train::measure::Measure;
+use crate::train::measure::{Attempts, Measure};
 
 /// Where answers are written down while a command runs; removed when all is on disk in its own place.
 const JOURNAL: &str = "calls.jsonl";
@@ -125,6 +125,8 @@ pub(super) struct Setting {
     pub(super) tasks: Vec<Task>,
     /// The folder for answers and scores.
     pub(super) out: PathBuf,
+    /// What was attempted there.
+    attempts: Attempts,
     /// What models are asked with.
     pub(super) shared: Shared,
     /// Who attempts.
@@ -159,10 +161,11 @@ impl MeasureArgs {
         tasks.iter().try_for_each(|task| evaluator.check(task))?;
         let target = self.target(call, &shared, exchanges.as_ref())?;
         files::create_dir(&out)?;
-        Ok(Setting { pool, view, tasks, out, shared, target, evaluator })
+        let attempts = Attempts::open(&out)?;
+        Ok(Setting { pool, view, tasks, out, attempts, shared, target, evaluator })
     }
 
-    /// The measurement.
+    /// The measurement: one attempt at each task, under the usual sample.
     ///
     /// # Errors
     /// Of kind `Usage` for a time that is none.
@@ -170,7 +173,10 @@ impl MeasureArgs {
         Ok(Measure {
             target: setting.target.as_ref(),
             evaluator: setting.evaluator.as_ref(),
-            out: &setting.out,
+            attempts: &setting.attempts,
+            place: "",
+            sample: 0,
+            repeats: 1,
             workers: usize::from(self.workers),
             fresh: self.fresh,
             env: call.env,

@@ -13,6 +13,7 @@ pub mod sandbox;
 pub mod signals;
 pub mod supervise;
 pub mod text;
+pub mod turns;
 
 mod bwrap;
 mod confine;

@@ -34,6 +34,9 @@ pub struct Entry {
     pub reads: BTreeMap<String, Option<String>>,
     /// What the maker wants to know again.
     pub facts: Value,
+    /// Whether it was there when the folder was opened.
+    #[serde(skip)]
+    pub was_there: bool,
 }
 
 impl Entry {
@@ -45,11 +48,11 @@ impl Entry {
             parts.push(blob.clone().unwrap_or_default().into_bytes());
         }
         let digest = digest::of_parts(parts.iter().map(Vec::as_slice));
-        Entry { version: VERSION, digest, key, seen, reads, facts }
+        Entry { version: VERSION, digest, key, seen, reads, facts, was_there: false }
     }
 }
 
-/// A folder of artifacts. One program at a time writes into it.
+/// A folder of artifacts. One program at a time writes into it, with as many threads as it likes.
 #[derive(Debug)]
 pub struct Memo {
     folder: PathBuf,
@@ -81,25 +84,29 @@ impl Memo {
         for file in walk.into_iter().flatten().filter(|file| file.file_name() == RESULT) {
             let entry = files::read(file.path()).ok().and_then(|bytes| serde_json::from_slice::<Entry>(&bytes).ok());
             if let Some(entry) = entry.filter(|entry| entry.version == VERSION) {
+                let entry = Entry { was_there: true, ..entry };
                 known.entry(entry.key.clone()).or_default().push(entry);
             }
         }
         Ok(Memo { folder: folder.to_owned(), known: Mutex::new(known), _lock: lock })
     }
 
-    /// The artifact that holds for these inputs; `blob` tells a file's content now. Of several the one whose digest is
-    /// the least, so that the answer does not depend on which was made first.
-    pub fn find(&self, key: &str, seen: &str, blob: &dyn Fn(&str) -> Option<String>) -> Option<Entry> {
+    /// The artifacts that hold for these inputs; `blob` tells a file's content now. They are in the order of their
+    /// digests, so that the answer does not depend on which was made first.
+    pub fn find(&self, key: &str, seen: &str, blob: &dyn Fn(&str) -> Option<String>) -> Vec<Entry> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = |entry: &&Entry| {
             entry.seen == seen && entry.reads.iter().all(|(path, content)| blob(path).as_ref() == content.as_ref())
         };
-        known.get(key)?.iter().filter(holds).min_by(|one, two| one.digest.cmp(&two.digest)).cloned()
+        let mut found: Vec<Entry> = known.get(key).into_iter().flatten().filter(holds).cloned().collect();
+        found.sort_by(|one, two| one.digest.cmp(&two.digest));
+        found
     }
 
-    /// The folder of an artifact.
-    pub fn place(&self, entry: &Entry) -> PathBuf {
-        self.place_of(&entry.digest)
+    /// The artifact of this digest; none when there is none that can be read.
+    pub fn entry(&self, digest: &str) -> Option<Entry> {
+        let bytes = files::read(&self.place_of(digest).join(RESULT)).ok()?;
+        serde_json::from_slice::<Entry>(&bytes).ok().filter(|entry| entry.version == VERSION)
     }
 
     /// The folder of the artifact of this digest.
@@ -112,7 +119,7 @@ impl Memo {
     /// # Errors
     /// Of I/O, naming the path.
     pub fn keep(&self, entry: &Entry, contents: &[(&str, &str)]) -> Result<()> {
-        let place = self.place(entry);
+        let place = self.place_of(&entry.digest);
         files::remove(&place.join(RESULT))?;
         files::remove_dir(&place)?;
         files::create_dir(&place)?;
@@ -149,13 +156,13 @@ mod tests {
         memo.keep(&entry(&[("a.md", Some("1")), ("gone.md", None)]), &[("output.txt", "x")]).unwrap();
         drop(memo);
         let memo = Memo::open(folder.path()).unwrap();
-        assert!(memo.find("k", "s", &blobs(&[("a.md", "1"), ("b.md", "9")])).is_some());
-        assert!(memo.find("k", "s", &blobs(&[("a.md", "2")])).is_none());
-        assert!(memo.find("k", "s", &blobs(&[])).is_none());
-        assert!(memo.find("k", "s", &blobs(&[("a.md", "1"), ("gone.md", "3")])).is_none());
-        assert!(memo.find("k", "other", &blobs(&[("a.md", "1")])).is_none());
-        let found = memo.find("k", "s", &blobs(&[("a.md", "1")])).unwrap();
-        assert_eq!(std::fs::read_to_string(memo.place(&found).join("output.txt")).unwrap(), "x");
+        assert_eq!(memo.find("k", "s", &blobs(&[("a.md", "1"), ("b.md", "9")])).len(), 1);
+        assert!(memo.find("k", "s", &blobs(&[("a.md", "2")])).is_empty());
+        assert!(memo.find("k", "s", &blobs(&[])).is_empty());
+        assert!(memo.find("k", "s", &blobs(&[("a.md", "1"), ("gone.md", "3")])).is_empty());
+        assert!(memo.find("k", "other", &blobs(&[("a.md", "1")])).is_empty());
+        let found = memo.find("k", "s", &blobs(&[("a.md", "1")])).remove(0);
+        assert_eq!(std::fs::read_to_string(memo.place_of(&found.digest).join("output.txt")).unwrap(), "x");
     }
 
     #[test]
@@ -164,8 +171,8 @@ mod tests {
         let memo = Memo::open(folder.path()).unwrap();
         memo.keep(&entry(&[]), &[]).unwrap();
         assert!(Memo::open(folder.path()).unwrap_err().to_string().contains("another skilltrain"));
-        files::write(&memo.place(&entry(&[])).join(RESULT), "{\"version\": 1, ").unwrap();
+        files::write(&memo.place_of(&entry(&[]).digest).join(RESULT), "{\"version\": 1, ").unwrap();
         drop(memo);
-        assert!(Memo::open(folder.path()).unwrap().find("k", "s", &blobs(&[])).is_none());
+        assert!(Memo::open(folder.path()).unwrap().find("k", "s", &blobs(&[])).is_empty());
     }
 }

@@ -1,5 +1,5 @@
-//! Rollout: every task attempted once with one commit of the pool, and scored; side by side, in any order, with the same
-//! result.
+//! Rollout: every task attempted with one commit of the pool, once or several times, and scored; side by side, in any
+//! order, with the same result.
 //!
 //! What was attempted before is taken from a shelf; what is attempted now is put there before anything uses it. An
 //! attempt that its provider lost and a score that an evaluator could not give stay missing, each by its own name.
@@ -11,8 +11,9 @@ use std::sync::{Mutex, PoisonError};
 use crate::evaluator::{self, Evaluator};
 use crate::ground::digest;
 use crate::ground::error::{Error, Kind, Result};
+use crate::ground::turns::Turns;
 use crate::score::{self, Score};
-use crate::target::{Attempt, Host, Outcome, Target, View};
+use crate::target::{Attempt, Host, Outcome, Ready, Target, View};
 use crate::task::Task;
 
 /// Attempts in a row that must be lost, with none answered, before the provider is taken to be out of order.
@@ -21,7 +22,7 @@ const ALL_LOST: usize = 4;
 /// What names an attempt before it is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// The digest of target and task.
+    /// The digest of target, task and sample.
     pub key: String,
     /// The digest of what the target sees of the pool at once.
     pub seen: String,
@@ -36,14 +37,21 @@ pub struct Kept {
     pub answer: String,
     /// The readable transcript.
     pub trajectory: String,
+    /// The files that were opened, in order.
+    pub reads: Vec<String>,
     /// The tools that were called, by name.
     pub tools: Vec<String>,
     /// Why there is no answer, when that is the target's own fault.
     pub fault: Option<String>,
+    /// Whether it was made elsewhere: not by, or for, the measurement that asks.
+    pub reused: bool,
 }
 
 /// Where attempts and scores are kept.
 pub trait Shelf: Sync {
+    /// The turns of those who may come to want the same attempt at the same time: it is made once.
+    fn turns(&self) -> &Turns;
+
     /// The attempt that holds for this pool, when there is one.
     ///
     /// # Errors
@@ -76,24 +84,27 @@ pub struct Rollout<'a> {
     pub target: &'a dyn Target,
     /// Who scores.
     pub evaluator: &'a dyn Evaluator,
+    /// The target with its pool at hand.
+    pub ready: &'a dyn Ready,
     /// The pool.
     pub view: &'a View,
     /// Where attempts are kept.
     pub shelf: &'a dyn Shelf,
-    /// The surroundings; its desk is the folder below which each task has one of its own.
+    /// The surroundings; its desk is the folder below which each attempt has one of its own, its sample the first one.
     pub host: Host<'a>,
+    /// Attempts at each task, under one sample each.
+    pub repeats: u32,
     /// Threads.
     pub workers: usize,
-    /// Whether attempts on the shelf are passed over.
-    pub fresh: bool,
 }
 
-/// What became of one task.
+/// What became of one attempt, or of a task's attempts together ([`run`]).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// The attempt's digest, when there is one.
+    /// The attempt's digest, when there is one. Of several attempts the one with the least score, the first of equals:
+    /// it has the most to teach.
     pub digest: Option<String>,
-    /// Whether the attempt was there before.
+    /// Whether the attempt was made elsewhere ([`Kept::reused`]); of several, whether all that were answered were.
     pub reused: bool,
     /// The score, or why there is none.
     pub end: Ending,
@@ -118,6 +129,28 @@ impl Measured {
             _ => None,
         }
     }
+
+    /// A task's attempts together. Its score is the mean of those that have one, so that an attempt that was lost takes
+    /// nothing from the task; without any, an evaluator that failed is told rather than a provider.
+    fn of_repeats(repeats: Vec<Measured>) -> Option<Measured> {
+        let scores: Vec<Score> = repeats.iter().filter_map(Measured::score).cloned().collect();
+        let answered = || repeats.iter().filter(|attempt| attempt.digest.is_some());
+        let points = |attempt: &Measured| attempt.score().map_or((f64::MAX, 0.0), |score| (score.hard, score.soft));
+        let order = |one: &&Measured, two: &&Measured| {
+            let ((hard, soft), (other_hard, other_soft)) = (points(one), points(two));
+            hard.total_cmp(&other_hard).then(soft.total_cmp(&other_soft))
+        };
+        let digest = answered().min_by(order).and_then(|attempt| attempt.digest.clone());
+        let reused = digest.is_some() && answered().all(|attempt| attempt.reused);
+        let end = match Score::mean(&scores) {
+            Some(mean) => Ending::Scored(mean),
+            None => {
+                let unscored = repeats.iter().position(|attempt| matches!(attempt.end, Ending::Unscored(_)));
+                repeats.into_iter().nth(unscored.unwrap_or(0))?.end
+            }
+        };
+        Some(Measured { digest, reused, end })
+    }
 }
 
 /// The means of what was measured: hard and soft; none when nothing was.
@@ -126,23 +159,25 @@ pub fn means(measured: &[Measured]) -> Option<(f64, f64)> {
     Some((score::mean(scores().map(|score| score.hard))?, score::mean(scores().map(|score| score.soft))?))
 }
 
-/// Attempts and scores all tasks; the results are in their order. `told` hears of each when it is done.
+/// Attempts and scores all tasks; the results are in their order. `told` hears of each attempt when it is done.
 ///
 /// # Errors
 /// Of kind `Unreachable` when the provider fails everything (nothing is then judged), `Interrupted`, and what the target,
 /// the evaluator or the shelf cannot go on after. What was done by then is on the shelf.
 pub fn run(rollout: &Rollout<'_>, tasks: &[Task], told: &(dyn Fn(&Measured) + Sync)) -> Result<Vec<Measured>> {
-    let seen = rollout.target.sees(rollout.view)?;
+    let seen = rollout.ready.sees();
+    let repeats = rollout.repeats.max(1) as usize;
+    let total = tasks.len() * repeats;
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let results: Mutex<Vec<Option<Measured>>> = Mutex::new(vec![None; tasks.len()]);
+    let results: Mutex<Vec<Option<Measured>>> = Mutex::new(vec![None; total]);
     let failure: Mutex<Option<Error>> = Mutex::default();
     let lost = Lost::default();
     let work = || {
         while !stop.load(Ordering::SeqCst) {
             let number = next.fetch_add(1, Ordering::SeqCst);
-            let Some(task) = tasks.get(number) else { return };
-            let done = one(rollout, task, number, &seen).and_then(|measured| {
-                lost.count(&measured, rollout.workers)?;
+            let Some(task) = tasks.get(number / repeats) else { return };
+            let done = one(rollout, task, number, &seen).and_then(|(measured, is_new)| {
+                lost.count(&measured, is_new, rollout.workers)?;
                 told(&measured);
                 Ok(measured)
             });
@@ -157,7 +192,7 @@ pub fn run(rollout: &Rollout<'_>, tasks: &[Task], told: &(dyn Fn(&Measured) + Sy
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..rollout.workers.clamp(1, tasks.len().max(1)) {
+        for _ in 0..rollout.workers.clamp(1, total.max(1)) {
             scope.spawn(work);
         }
     });
@@ -165,29 +200,41 @@ pub fn run(rollout: &Rollout<'_>, tasks: &[Task], told: &(dyn Fn(&Measured) + Sy
         // A stop that the user asked for shows as many errors; it is one.
         return Err(if rollout.host.cancel.is_asked() { Error::interrupted() } else { error });
     }
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(results.into_iter().flatten().collect())
+    let results: Vec<Measured> =
+        results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect();
+    Ok(results.chunks(repeats).filter_map(|attempts| Measured::of_repeats(attempts.to_vec())).collect())
 }
 
-/// One task, from its attempt to its score.
-fn one(rollout: &Rollout<'_>, task: &Task, number: usize, seen: &str) -> Result<Measured> {
-    let Rollout { target, view, shelf, .. } = rollout;
-    rollout.host.cancel.check()?;
-    let told = target.told(task).to_string();
-    let key = digest::of_parts([target.identity().as_bytes(), told.as_bytes()]);
-    let wanted = Wanted { key, seen: seen.to_owned() };
-    let found = if rollout.fresh { None } else { shelf.find(&wanted, view)? };
-    let reused = found.is_some();
-    let desk = rollout.host.desk.join(format!("t{number:05}"));
+/// One attempt, from its task to its score, and whether it was made just now; `number` counts all tasks' attempts.
+fn one(rollout: &Rollout<'_>, task: &Task, number: usize, seen: &str) -> Result<(Measured, bool)> {
+    let Rollout { target, ready, view, shelf, host, .. } = rollout;
+    host.cancel.check()?;
+    let sample = host.sample + number as u32 % rollout.repeats.max(1);
+    let wanted = Wanted { key: key(*target, task, sample), seen: seen.to_owned() };
+    // Another pool may be under measurement side by side: what holds for both is made once.
+    let _turn = shelf.turns().take(&format!("{} {seen}", wanted.key));
+    let desk = host.desk.join(format!("t{number:05}"));
+    let found = shelf.find(&wanted, view)?;
+    let is_new = found.is_none();
     let kept = match found {
         Some(kept) => kept,
-        None => match target.attempt(task, view, &Host { desk: &desk, ..rollout.host })? {
-            Outcome::Lost(why) => return Ok(Measured { digest: None, reused: false, end: Ending::Lost(why) }),
+        None => match ready.attempt(task, &Host { desk: &desk, sample, ..*host })? {
+            Outcome::Lost(why) => {
+                return Ok((Measured { digest: None, reused: false, end: Ending::Lost(why) }, is_new));
+            }
             Outcome::Ended(attempt) => shelf.keep(&wanted, task, view, &attempt)?,
         },
     };
     let end = scored(rollout, task, &kept, &desk)?;
-    Ok(Measured { digest: Some(kept.digest), reused, end })
+    Ok((Measured { digest: Some(kept.digest), reused: kept.reused, end }, is_new))
+}
+
+/// The digest of what an attempt is asked with. The first sample's is what it was before there were several.
+fn key(target: &dyn Target, task: &Task, sample: u32) -> String {
+    let (identity, told) = (target.identity(), target.told(task).to_string());
+    let number = (sample > 0).then(|| format!("sample {sample}"));
+    let parts = [Some(identity), Some(told), number];
+    digest::of_parts(parts.iter().flatten().map(String::as_bytes))
 }
 
 /// The score of an attempt. One without an answer through the target's own fault has done nothing right; what the
@@ -195,7 +242,7 @@ fn one(rollout: &Rollout<'_>, task: &Task, number: usize, seen: &str) -> Result<
 fn scored(rollout: &Rollout<'_>, task: &Task, kept: &Kept, desk: &Path) -> Result<Ending> {
     let raw = serde_json::Value::Object(task.raw.clone()).to_string();
     let by = digest::of_parts([rollout.evaluator.identity().as_bytes(), raw.as_bytes()]);
-    if let Some(score) = rollout.shelf.score(kept, &by)?.filter(|_| !rollout.fresh) {
+    if let Some(score) = rollout.shelf.score(kept, &by)? {
         return Ok(Ending::Scored(score));
     }
     let Host { env, cancel, sandbox, timeout, .. } = rollout.host;
@@ -225,10 +272,10 @@ struct Lost {
 }
 
 impl Lost {
-    fn count(&self, measured: &Measured, workers: usize) -> Result<()> {
+    fn count(&self, measured: &Measured, is_new: bool, workers: usize) -> Result<()> {
         let Ending::Lost(why) = &measured.end else {
             // What was on disk says nothing about the provider.
-            self.answered.fetch_add(usize::from(!measured.reused), Ordering::SeqCst);
+            self.answered.fetch_add(usize::from(is_new), Ordering::SeqCst);
             return Ok(());
         };
         let lost = self.lost.fetch_add(1, Ordering::SeqCst) + 1;

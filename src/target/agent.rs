@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::page::{Rules, rules_of};
 use super::registry::Options;
 use super::skills::Skills;
-use super::{Attempt, Host, Outcome, Target, View};
+use super::{Attempt, Host, Outcome, Ready, Target, View};
 use crate::agent::{self, Client, Turn, TurnEnd};
 use crate::ground::digest;
 use crate::ground::error::{Error, Result};
@@ -52,40 +52,53 @@ impl Target for Agent {
         json!({ "id": task.id, "input": task.input })
     }
 
+    fn ready<'a>(&'a self, view: &'a View) -> Result<Box<dyn Ready + 'a>> {
+        let general = rules_of(view.cards.iter().filter(|card| view.is_general(card)), self.options.budget);
+        let skills = Skills::of(view);
+        let prompt = self.prompt(&general, "")?;
+        let seen = digest::of_parts([prompt.as_bytes(), skills.digest().as_bytes()]);
+        Ok(Box::new(AtHand { agent: self, general, skills, seen }))
+    }
+}
+
+/// A client with a pool at hand.
+struct AtHand<'a> {
+    agent: &'a Agent,
+    general: Rules,
+    skills: Skills,
+    seen: String,
+}
+
+impl Ready for AtHand<'_> {
     /// The prompt without the task, with the general cards' rules in it, and each other card's name and description.
-    fn sees(&self, view: &View) -> Result<String> {
-        let prompt = self.prompt(&self.general(view), "")?;
-        Ok(digest::of_parts([prompt.as_bytes(), Skills::of(view).digest().as_bytes()]))
+    fn sees(&self) -> String {
+        self.seen.clone()
     }
 
-    fn remarks(&self, view: &View) -> Result<Vec<String>> {
-        let (cut, budget) = (self.general(view).cut, self.options.budget);
+    fn remarks(&self) -> Vec<String> {
+        let (cut, budget) = (self.general.cut, self.agent.options.budget);
         let line = || format!("{cut} general cards are left out of the prompt: they do not fit into {budget} tokens");
-        Ok(if cut > 0 { vec![line()] } else { Vec::new() })
+        if cut > 0 { vec![line()] } else { Vec::new() }
     }
 
-    fn attempt(&self, task: &Task, view: &View, host: &Host<'_>) -> Result<Outcome> {
-        let (general, skills) = (self.general(view), Skills::of(view));
+    fn attempt(&self, task: &Task, host: &Host<'_>) -> Result<Outcome> {
+        let Agent { client, folder, .. } = self.agent;
         let turn = turn(host);
-        lay_out(&turn.workdir, self.folder, &skills)?;
-        files::write(&turn.prompt_file, self.prompt(&general, &task.input)?)?;
-        let end = agent::run_turn(host.env, self.client.as_ref(), &turn, host.cancel, &mut |_| {})?;
+        lay_out(&turn.workdir, folder, &self.skills)?;
+        files::write(&turn.prompt_file, self.agent.prompt(&self.general, &task.input)?)?;
+        let end = agent::run_turn(host.env, client.as_ref(), &turn, host.cancel, &mut |_| {})?;
         match &end.outcome {
-            agent::Outcome::Done => Ok(Outcome::Ended(self.attempted(end, general, &skills))),
+            agent::Outcome::Done => Ok(Outcome::Ended(self.attempted(end))),
             agent::Outcome::Cancelled => Err(Error::interrupted()),
             agent::Outcome::Unreachable(why) | agent::Outcome::Failed(why) => Ok(Outcome::Lost(why.clone())),
             agent::Outcome::TimedOut => {
-                Ok(Outcome::Lost(format!("{} did not end within {:?}", self.client.name(), host.timeout)))
+                Ok(Outcome::Lost(format!("{} did not end within {:?}", client.name(), host.timeout)))
             }
         }
     }
 }
 
 impl Agent {
-    fn general(&self, view: &View) -> Rules {
-        rules_of(view.cards.iter().filter(|card| view.is_general(card)), self.options.budget)
-    }
-
     fn prompt(&self, general: &Rules, task: &str) -> Result<String> {
         let slots = [
             ("system", self.options.system.trim().to_owned()),
@@ -94,27 +107,29 @@ impl Agent {
         ];
         self.options.prompts.render("target_agent", &slots)
     }
+}
 
+impl AtHand<'_> {
     /// What a turn that ended well came to; files of skills are named as the cards that they are.
-    fn attempted(&self, end: TurnEnd, general: Rules, skills: &Skills) -> Attempt {
-        let mut events: Vec<Event> = general.read.iter().map(|path| Event::Read { path: path.clone() }).collect();
+    fn attempted(&self, end: TurnEnd) -> Attempt {
+        let mut events: Vec<Event> = self.general.read.iter().map(|path| Event::Read { path: path.clone() }).collect();
         let mut tools = Vec::new();
         for event in end.events {
             tools.extend(tool(&event));
-            events.push(self.named(event, skills));
+            events.push(self.named(event));
         }
-        let mut reads = general.read;
-        reads.extend(end.reads.iter().filter_map(|path| skills.card(path, self.folder)).map(str::to_owned));
+        let opened = end.reads.iter().filter_map(|path| self.skills.card(path, self.agent.folder));
+        let reads = self.general.read.iter().map(String::as_str).chain(opened).map(str::to_owned).collect();
         let fault = end.last_message.trim().is_empty().then(|| "The agent ended without an answer.".to_owned());
         let usage = (end.usage != Usage::default()).then_some(end.usage);
         Attempt { answer: end.last_message, fault, events, reads, tools, usage }
     }
 
     /// The event with a card's path in place of its skill's.
-    fn named(&self, event: Event, skills: &Skills) -> Event {
+    fn named(&self, event: Event) -> Event {
         let Event::Read { path } = &event else { return event };
-        let inside = path.find(self.folder).map(|at| &path[at..]);
-        match inside.and_then(|inside| skills.card(inside, self.folder)) {
+        let inside = path.find(self.agent.folder).map(|at| &path[at..]);
+        match inside.and_then(|inside| self.skills.card(inside, self.agent.folder)) {
             Some(card) => Event::Read { path: card.to_owned() },
             None => event,
         }

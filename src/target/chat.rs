@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::page::{Page, page};
 use super::registry::Options;
-use super::{Attempt, Host, Mode, Outcome, Target, View, routed};
+use super::{Attempt, Host, Mode, Outcome, Ready, Target, View, routed};
 use crate::ground::digest;
 use crate::ground::error::{Error, Result};
 use crate::llm::{Client, Failure, Message, Reply, Request, Why};
@@ -20,33 +20,12 @@ const STAGE: &str = "rollout";
 pub(super) struct Chat {
     name: String,
     client: Client,
-    pub(super) options: Options,
+    options: Options,
 }
 
 impl Chat {
     pub(super) fn new(name: &str, client: Client, options: Options) -> Chat {
         Chat { name: name.to_owned(), client, options }
-    }
-
-    fn page(&self, view: &View) -> Result<Page> {
-        let Options { mode, system, budget, prompts, .. } = &self.options;
-        page(view, *mode, system, *budget, prompts)
-    }
-
-    /// The question that begins an attempt.
-    fn request(&self, page: &Page, task: &Task) -> Request {
-        let mut messages = Vec::new();
-        if !page.text.is_empty() {
-            messages.push(Message::system(&page.text));
-        }
-        messages.push(Message::user(&task.input));
-        Request {
-            seed: self.options.seed,
-            temperature: self.options.temperature,
-            // The same system text goes out with every task.
-            cache: true,
-            ..Request::new(messages, self.options.max_tokens)
-        }
     }
 }
 
@@ -68,29 +47,57 @@ impl Target for Chat {
         json!({ "id": task.id, "input": task.input })
     }
 
-    /// The whole system text: it holds the prompt's wording, the user's text, the headers and the cards in it.
-    fn sees(&self, view: &View) -> Result<String> {
-        Ok(digest::of(self.page(view)?.text))
-    }
-
-    fn remarks(&self, view: &View) -> Result<Vec<String>> {
-        let cut = self.page(view)?.cut;
-        let budget = self.options.budget;
-        let line = || format!("{cut} cards are left out of the prompt: they do not fit into {budget} tokens");
-        Ok(if cut > 0 { vec![line()] } else { Vec::new() })
-    }
-
-    fn attempt(&self, task: &Task, view: &View, _: &Host<'_>) -> Result<Outcome> {
-        let page = self.page(view)?;
-        let mut request = self.request(&page, task);
-        let client = self.client.at(STAGE, format!("{STAGE}/{}", task.id));
-        let mut talk = Talk::new(page.read);
+    fn ready<'a>(&'a self, view: &'a View) -> Result<Box<dyn Ready + 'a>> {
+        let Options { mode, system, budget, prompts, .. } = &self.options;
+        let page = page(view, *mode, system, *budget, prompts)?;
         // Without a card to open there is nothing to route.
-        let routed = self.options.mode == Mode::Routed && view.cards.iter().any(|card| !view.is_general(card));
-        if routed {
-            return routed::converse(&client, request, view, self.options.max_turns, talk);
+        let routed = *mode == Mode::Routed && view.cards.iter().any(|card| !view.is_general(card));
+        Ok(Box::new(ChatReady { chat: self, view, page, routed }))
+    }
+}
+
+/// A chat model and the page that it is shown of a pool.
+struct ChatReady<'a> {
+    chat: &'a Chat,
+    view: &'a View,
+    page: Page,
+    routed: bool,
+}
+
+impl ChatReady<'_> {
+    /// The question that begins an attempt.
+    fn request(&self, task: &Task, sample: u32) -> Request {
+        let mut messages = Vec::new();
+        if !self.page.text.is_empty() {
+            messages.push(Message::system(&self.page.text));
         }
-        request.tools.clear();
+        messages.push(Message::user(&task.input));
+        let Options { seed, temperature, max_tokens, .. } = self.chat.options;
+        // The same system text goes out with every task.
+        Request { seed, temperature, sample, cache: true, ..Request::new(messages, max_tokens) }
+    }
+}
+
+impl Ready for ChatReady<'_> {
+    /// The whole system text: it holds the prompt's wording, the user's text, the headers and the cards in it.
+    fn sees(&self) -> String {
+        digest::of(&self.page.text)
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let (cut, budget) = (self.page.cut, self.chat.options.budget);
+        let line = || format!("{cut} cards are left out of the prompt: they do not fit into {budget} tokens");
+        if cut > 0 { vec![line()] } else { Vec::new() }
+    }
+
+    fn attempt(&self, task: &Task, host: &Host<'_>) -> Result<Outcome> {
+        let request = self.request(task, host.sample);
+        let within = if host.place.is_empty() { String::new() } else { format!("{}/", host.place) };
+        let client = self.chat.client.at(STAGE, format!("{within}{STAGE}/{}", task.id));
+        let mut talk = Talk::new(self.page.read.clone());
+        if self.routed {
+            return routed::converse(&client, request, self.view, self.chat.options.max_turns, talk);
+        }
         match client.chat(&request) {
             Ok(reply) => {
                 talk.said(&reply);

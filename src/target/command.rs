@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use serde_json::{Value, json};
 
-use super::{Attempt, Host, Outcome, Target, View, without_answer};
+use super::{Attempt, Host, Outcome, Ready, Target, View, without_answer};
 use crate::agent::CommandLine;
 use crate::ground::error::{Error, Result};
 use crate::ground::files;
@@ -27,8 +27,8 @@ pub(super) fn make(program: Option<&str>) -> Result<Box<dyn Target>> {
     Ok(Box::new(Program(CommandLine::parse(program)?)))
 }
 
-/// The program is started with the pool's folder as its last argument, reads the task (without reference and checks) on
-/// standard input and writes its answer.
+/// The program is started with the pool's folder as its last argument, reads the task (without reference and checks, with
+/// `sample` where this is not the first attempt at it) on standard input and writes its answer.
 struct Program(CommandLine);
 
 impl Target for Program {
@@ -44,17 +44,29 @@ impl Target for Program {
         without_answer(task)
     }
 
-    /// Every file: nobody sees which of them a program opens.
-    fn sees(&self, view: &View) -> Result<String> {
-        Ok(view.digest())
-    }
-
     fn wants_folder(&self) -> bool {
         true
     }
 
-    fn attempt(&self, task: &Task, _: &View, host: &Host<'_>) -> Result<Outcome> {
-        let job = self.job(task, host)?;
+    fn ready<'a>(&'a self, view: &'a View) -> Result<Box<dyn Ready + 'a>> {
+        Ok(Box::new(ProgramReady { program: self, view }))
+    }
+}
+
+/// A program and the pool whose folder it is given.
+struct ProgramReady<'a> {
+    program: &'a Program,
+    view: &'a View,
+}
+
+impl Ready for ProgramReady<'_> {
+    /// Every file: nobody sees which of them a program opens.
+    fn sees(&self) -> String {
+        self.view.digest()
+    }
+
+    fn attempt(&self, task: &Task, host: &Host<'_>) -> Result<Outcome> {
+        let job = self.program.job(task, host)?;
         let mut output = String::new();
         let mut cut = false;
         let finished = process::run(host.env, &job, host.cancel, &mut |line| {
@@ -66,7 +78,7 @@ impl Target for Program {
         })?;
         let last = finished.stderr.trim().lines().next_back().map(|line| format!(": {}", first_line(line, 300)));
         let last = last.unwrap_or_default();
-        let lost = |why: String| Ok(Outcome::Lost(format!("{}: {why}", self.name())));
+        let lost = |why: String| Ok(Outcome::Lost(format!("{}: {why}", self.program.name())));
         match finished.end {
             End::Exited(0) if cut => lost(format!("it wrote more than {OUTPUT} bytes")),
             End::Exited(0) => {
@@ -76,7 +88,7 @@ impl Target for Program {
             End::Exited(code) => lost(format!("exit code {code}{last}")),
             End::Signaled(signal) => lost(format!("ended by signal {signal}{last}")),
             End::TimedOut => lost(format!("it did not end within {:?}", host.timeout)),
-            End::NotStarted(why) => Err(Error::unreachable(why).context(format!("the target {}", self.name()))),
+            End::NotStarted(why) => Err(Error::unreachable(why).context(format!("the target {}", self.program.name()))),
             End::Cancelled => Err(Error::interrupted()),
         }
     }
@@ -88,7 +100,11 @@ impl Program {
         let folder = host.desk.join("target");
         files::create_dir(&folder)?;
         let stdin = host.desk.join("task.json");
-        files::write_json(&stdin, &without_answer(task))?;
+        let mut told = without_answer(task);
+        if host.sample > 0 {
+            told["sample"] = host.sample.into();
+        }
+        files::write_json(&stdin, &told)?;
         let listed = host.env.get(PASS_ENV).unwrap_or_default().split(',').map(str::trim);
         let names = PASSED.into_iter().chain(listed.filter(|name| !name.is_empty()));
         let variable = |name: &str| Some((OsString::from(name), host.env.get_os(name)?.to_owned()));

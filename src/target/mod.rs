@@ -43,6 +43,11 @@ pub struct Host<'a> {
     pub desk: &'a Path,
     /// The pool's files as a folder, for a target that wants them so ([`Target::wants_folder`]).
     pub folder: &'a Path,
+    /// Where in a run it is made (`epoch_00/step_01`), so that the same question in another place is another one to a
+    /// recording. Empty when nothing needs it.
+    pub place: &'a str,
+    /// Which of several attempts at the same task this is; 0 is the first.
+    pub sample: u32,
 }
 
 /// An attempt that came to its end.
@@ -83,23 +88,26 @@ pub trait Target: Send + Sync {
     /// What of a task this target is told; never its reference or its checks.
     fn told(&self, task: &Task) -> Value;
 
-    /// The digest of what it sees of a pool before it opens a card.
-    ///
-    /// # Errors
-    /// Of kind `Usage` when its prompt cannot be rendered.
-    fn sees(&self, view: &View) -> Result<String>;
-
     /// Whether it wants the pool as a folder.
     fn wants_folder(&self) -> bool {
         false
     }
 
-    /// What a user should know of how it sees this pool: cards left out for length. One line each.
+    /// Gets ready for a pool: what all attempts with it share is made here, once.
     ///
     /// # Errors
-    /// As [`Target::sees`].
-    fn remarks(&self, _view: &View) -> Result<Vec<String>> {
-        Ok(Vec::new())
+    /// Of kind `Usage` when its prompt cannot be rendered.
+    fn ready<'a>(&'a self, view: &'a View) -> Result<Box<dyn Ready + 'a>>;
+}
+
+/// A target that has a pool at hand. Used by many threads.
+pub trait Ready: Sync {
+    /// The digest of what it sees of the pool before it opens a card.
+    fn sees(&self) -> String;
+
+    /// What a user should know of how it sees the pool: cards left out for length. One line each.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Attempts a task.
@@ -107,7 +115,7 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// What no other task would fare better with: `Interrupted`, a budget that is used up, a recording that holds no
     /// answer, a program that is not there.
-    fn attempt(&self, task: &Task, view: &View, host: &Host<'_>) -> Result<Outcome>;
+    fn attempt(&self, task: &Task, host: &Host<'_>) -> Result<Outcome>;
 }
 
 /// A task without what would give its answer away.

@@ -33,7 +33,7 @@ fn tool() -> Tool {
 /// Asks until the model answers without opening another card, at most `turns` times.
 ///
 /// # Errors
-/// As [`super::Target::attempt`].
+/// As [`super::Ready::attempt`].
 pub(super) fn converse(
     client: &Client,
     mut request: Request,

@@ -13,6 +13,7 @@ use crate::ground::error::{Error, Result};
 use crate::ground::files;
 use crate::ground::process::Sandbox;
 use crate::ground::signals::Cancel;
+use crate::ground::turns::Turns;
 use crate::run::event::{Event, Observer};
 use crate::run::memo::{Entry, Memo};
 use crate::score::Score;
@@ -28,11 +29,19 @@ pub struct Measure<'a> {
     pub target: &'a dyn Target,
     /// Who scores.
     pub evaluator: &'a dyn Evaluator,
-    /// The run's folder.
-    pub out: &'a Path,
+    /// The run's attempts; several measurements may share them, side by side too.
+    pub attempts: &'a Attempts,
+    /// Where in the run this is (`epoch_00/step_01`), free text, empty for one of its own. An attempt made at another place
+    /// counts as used again, one made at this place does not, even by a call that was killed: a run that resumes counts
+    /// as one that was not disturbed. At the empty place what counts is whether it was there when the folder was opened.
+    pub place: &'a str,
+    /// The first attempt's sample; 0 is the usual one.
+    pub sample: u32,
+    /// Attempts at each task, 1 or more: their samples follow each other, and the task's score is their mean.
+    pub repeats: u32,
     /// Threads.
     pub workers: usize,
-    /// Whether what is there already is made anew.
+    /// Whether attempts that were made elsewhere are passed over.
     pub fresh: bool,
     /// The environment.
     pub env: &'a Env,
@@ -47,25 +56,25 @@ pub struct Measure<'a> {
 }
 
 impl Measure<'_> {
-    /// Measures a pool on tasks, each of which can be scored.
+    /// Measures a pool on tasks, each of which can be scored. The results are in the tasks' order.
     ///
     /// # Errors
     /// Of kind `Usage` for a task that the evaluator cannot score, asked for all before the first attempt; as
-    /// [`rollout::run`]; `Failed` when another program is at work in the same folder.
+    /// [`rollout::run`].
     pub fn run(&self, view: &View, tasks: &[Task]) -> Result<Vec<Measured>> {
         tasks.iter().try_for_each(|task| self.evaluator.check(task))?;
-        for text in self.target.remarks(view)? {
+        let ready = self.target.ready(view)?;
+        for text in ready.remarks() {
             (self.observer)(&Event::Warning { text });
         }
-        let shelf = Folder(Memo::open(&self.out.join("rollouts"))?);
-        let desk = self.out.join("desk");
-        files::remove_dir(&desk)?;
+        let desk = self.attempts.desk();
         let folder = self.folder(view, &desk)?;
-        let Measure { env, cancel, sandbox, timeout, .. } = *self;
-        let host = Host { env, cancel, sandbox, timeout, desk: &desk, folder: &folder };
-        let Measure { target, evaluator, workers, fresh, .. } = *self;
-        let rollout = Rollout { target, evaluator, view, shelf: &shelf, host, workers, fresh };
-        let (total, tally) = (tasks.len(), Tally::default());
+        let Measure { env, cancel, sandbox, timeout, place, sample, .. } = *self;
+        let host = Host { env, cancel, sandbox, timeout, desk: &desk, folder: &folder, place, sample };
+        let Measure { attempts, target, evaluator, repeats, workers, fresh, .. } = *self;
+        let shelf = Folder { attempts, place, fresh };
+        let rollout = Rollout { target, evaluator, ready: ready.as_ref(), view, shelf: &shelf, host, repeats, workers };
+        let (total, tally) = (tasks.len() * repeats.max(1) as usize, Tally::default());
         (self.observer)(&Event::RolloutsStarted { total });
         let measured = rollout::run(&rollout, tasks, &|measured| (self.observer)(&tally.count(measured, total)));
         (self.observer)(&tally.end(total));
@@ -113,6 +122,9 @@ struct Facts {
     task: String,
     /// The pool's commit that it was made with; others may have the same to show.
     pool: String,
+    /// The place in the run that it was made at.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    made_at: String,
     #[serde(default)]
     tools: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,52 +140,132 @@ struct Scored {
     score: Score,
 }
 
-/// The shelf in a run's folder.
+/// A run's attempts, on disk: opened once, shared by all that measure.
 #[derive(Debug)]
-struct Folder(Memo);
+pub struct Attempts {
+    memo: Memo,
+    turns: Turns,
+    desk: PathBuf,
+    desks: AtomicUsize,
+}
+
+impl Attempts {
+    /// Opens the attempts of a run by its folder, and holds them for this program until dropped.
+    ///
+    /// # Errors
+    /// As [`Memo::open`].
+    pub fn open(out: &Path) -> Result<Attempts> {
+        let memo = Memo::open(&out.join("rollouts"))?;
+        let desk = out.join("desk");
+        files::remove_dir(&desk)?;
+        Ok(Attempts { memo, turns: Turns::default(), desk, desks: AtomicUsize::new(0) })
+    }
+
+    /// An attempt's answer, transcript and reads, by its digest ([`Measured::digest`]).
+    ///
+    /// # Errors
+    /// `Failed` when it is not there or not whole; of I/O.
+    pub fn kept(&self, digest: &str) -> Result<Kept> {
+        let kept = self.memo.entry(digest).and_then(|entry| self.read(&entry, false).transpose());
+        kept.unwrap_or_else(|| {
+            let place = self.memo.place_of(digest);
+            Err(Error::failed(format!("the attempt in {} is gone or damaged", place.display()))
+                .hint("run the same command again: it is made anew"))
+        })
+    }
+
+    /// A folder of nobody else for one measurement.
+    fn desk(&self) -> PathBuf {
+        self.desk.join(self.desks.fetch_add(1, Ordering::SeqCst).to_string())
+    }
+
+    /// An artifact as an attempt; none when it is damaged.
+    fn read(&self, entry: &Entry, reused: bool) -> Result<Option<Kept>> {
+        let Some(facts) = facts(entry) else { return Ok(None) };
+        let place = self.memo.place_of(&entry.digest);
+        let text = |name: &str| -> Result<Option<String>> {
+            Ok(files::read_if_there(&place.join(name))?.and_then(|bytes| String::from_utf8(bytes).ok()))
+        };
+        let (Some(answer), Some(trajectory), Some(reads)) = (text(OUTPUT)?, text(TRAJECTORY)?, text(READS)?) else {
+            return Ok(None);
+        };
+        let reads = reads.lines().map(str::to_owned).collect();
+        let Facts { tools, fault, .. } = facts;
+        Ok(Some(Kept { digest: entry.digest.clone(), answer, trajectory, reads, tools, fault, reused }))
+    }
+
+    fn score_place(&self, kept: &Kept, by: &str) -> PathBuf {
+        self.memo.place_of(&kept.digest).join(format!("score-{}.json", &by[..12]))
+    }
+}
+
+impl Drop for Attempts {
+    fn drop(&mut self) {
+        // It is empty but for what a call that failed left; the next one clears it.
+        files::remove_dir(&self.desk).ok();
+    }
+}
+
+fn facts(entry: &Entry) -> Option<Facts> {
+    serde_json::from_value(entry.facts.clone()).ok()
+}
+
+/// The run's attempts as one measurement uses them.
+struct Folder<'a> {
+    attempts: &'a Attempts,
+    place: &'a str,
+    fresh: bool,
+}
 
 const OUTPUT: &str = "output.txt";
 const TRAJECTORY: &str = "trajectory.md";
 const READS: &str = "reads.txt";
 
-impl Folder {
-    fn kept(&self, entry: &Entry) -> Result<Option<Kept>> {
-        let Ok(facts) = serde_json::from_value::<Facts>(entry.facts.clone()) else { return Ok(None) };
-        let place = self.0.place(entry);
-        let text = |name: &str| -> Result<Option<String>> {
-            Ok(files::read_if_there(&place.join(name))?.and_then(|bytes| String::from_utf8(bytes).ok()))
-        };
-        let (Some(answer), Some(trajectory)) = (text(OUTPUT)?, text(TRAJECTORY)?) else { return Ok(None) };
-        let Facts { tools, fault, .. } = facts;
-        Ok(Some(Kept { digest: entry.digest.clone(), answer, trajectory, tools, fault }))
-    }
-
-    fn score_place(&self, kept: &Kept, by: &str) -> PathBuf {
-        self.0.place_of(&kept.digest).join(format!("score-{}.json", &by[..12]))
+impl Folder<'_> {
+    /// Whether an attempt was made elsewhere.
+    fn is_foreign(&self, entry: &Entry, facts: &Facts) -> bool {
+        if self.place.is_empty() { entry.was_there } else { facts.made_at != self.place }
     }
 }
 
-impl Shelf for Folder {
+impl Shelf for Folder<'_> {
+    fn turns(&self) -> &Turns {
+        &self.attempts.turns
+    }
+
     fn find(&self, wanted: &Wanted, view: &View) -> Result<Option<Kept>> {
-        let found = self.0.find(&wanted.key, &wanted.seen, &|path| view.blob(path).map(str::to_owned));
-        found.map_or(Ok(None), |entry| self.kept(&entry))
+        let found = self.attempts.memo.find(&wanted.key, &wanted.seen, &|path| view.blob(path).map(str::to_owned));
+        let mut held: Vec<(Entry, Facts)> =
+            found.into_iter().filter_map(|entry| facts(&entry).map(|facts| (entry, facts))).collect();
+        // This commit's own first: a measurement that is resumed must not come upon another one's.
+        held.sort_by_key(|(_, facts)| facts.pool != view.commit);
+        for (entry, facts) in held {
+            let reused = self.is_foreign(&entry, &facts);
+            if !(self.fresh && reused)
+                && let Some(kept) = self.attempts.read(&entry, reused)?
+            {
+                return Ok(Some(kept));
+            }
+        }
+        Ok(None)
     }
 
     fn keep(&self, wanted: &Wanted, task: &Task, view: &View, attempt: &Attempt) -> Result<Kept> {
-        let reads: BTreeMap<String, Option<String>> =
+        let opened: BTreeMap<String, Option<String>> =
             attempt.reads.iter().map(|path| (path.clone(), view.blob(path).map(str::to_owned))).collect();
-        let Attempt { answer, tools, fault, usage, .. } = attempt.clone();
-        let facts = Facts { task: task.id.clone(), pool: view.commit.clone(), tools, fault, usage };
+        let Attempt { answer, reads, tools, fault, usage, events } = attempt.clone();
+        let made_at = self.place.to_owned();
+        let (task, pool) = (task.id.clone(), view.commit.clone());
+        let facts = Facts { task, pool, made_at, tools: tools.clone(), fault: fault.clone(), usage };
         let facts = serde_json::to_value(&facts).map_err(Error::failed)?;
-        let entry = Entry::new(wanted.key.clone(), wanted.seen.clone(), reads, facts);
-        let (trajectory, reads) = (trajectory::markdown(&attempt.events), trajectory::read_trace(&attempt.reads));
-        self.0.keep(&entry, &[(OUTPUT, &answer), (TRAJECTORY, &trajectory), (READS, &reads)])?;
-        let Attempt { tools, fault, .. } = attempt.clone();
-        Ok(Kept { digest: entry.digest, answer, trajectory, tools, fault })
+        let entry = Entry::new(wanted.key.clone(), wanted.seen.clone(), opened, facts);
+        let (trajectory, trace) = (trajectory::markdown(&events), trajectory::read_trace(&reads));
+        self.attempts.memo.keep(&entry, &[(OUTPUT, &answer), (TRAJECTORY, &trajectory), (READS, &trace)])?;
+        Ok(Kept { digest: entry.digest, answer, trajectory, reads, tools, fault, reused: false })
     }
 
     fn score(&self, kept: &Kept, by: &str) -> Result<Option<Score>> {
-        let Some(bytes) = files::read_if_there(&self.score_place(kept, by))? else { return Ok(None) };
+        let Some(bytes) = files::read_if_there(&self.attempts.score_place(kept, by))? else { return Ok(None) };
         let scored = serde_json::from_slice::<Scored>(&bytes).ok().filter(|scored| scored.by == by);
         // Whatever stands there, a score is in range or none.
         Ok(scored.and_then(|Scored { score, .. }| Score::new(score.hard, score.soft, score.feedback).ok()))
@@ -181,6 +273,6 @@ impl Shelf for Folder {
 
     fn keep_score(&self, kept: &Kept, by: &str, score: &Score) -> Result<()> {
         let scored = Scored { by: by.to_owned(), score: score.clone() };
-        files::write_json(&self.score_place(kept, by), &serde_json::to_value(&scored).unwrap_or(Value::Null))
+        files::write_json(&self.attempts.score_place(kept, by), &serde_json::to_value(&scored).unwrap_or(Value::Null))
     }
 }

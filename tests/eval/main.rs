@@ -6,6 +6,7 @@ mod agents;
 mod answers;
 mod failures;
 mod judge;
+mod measure;
 mod programs;
 mod resume;
 mod reuse;
