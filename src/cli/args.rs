@@ -1,6 +1,6 @@
 //! The top of the command line.
 
-use crate::commands::{backward, doctor, eval, init, lint, log, reduce, shells, status};
+use crate::commands::{backward, calibrate, doctor, eval, init, lint, log, reduce, shells, status};
 
 /// Trains the Markdown skill files that LLM agents read: evidence in, one git commit a step out.
 #[derive(Debug, clap::Parser)]
@@ -27,6 +27,7 @@ pub(super) enum Command {
     Backward(backward::Args),
     Reduce(reduce::Args),
     Eval(Box<eval::Args>),
+    Calibrate(Box<calibrate::Args>),
     Lint(lint::Args),
     Status(status::Args),
     Log(log::Args),
@@ -43,6 +44,7 @@ impl Command {
             Command::Backward(args) => args.json,
             Command::Reduce(args) => args.json,
             Command::Eval(args) => args.json,
+            Command::Calibrate(args) => args.json,
             Command::Lint(args) => args.json,
             Command::Status(args) => args.json,
             Command::Log(args) => args.json,

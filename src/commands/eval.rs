@@ -4,6 +4,7 @@ use super::measuring::MeasureArgs;
 use super::scores::Scores;
 use super::{Answer, Call};
 use crate::ground::error::Result;
+use crate::train::measure::Measure;
 
 /// Score a commit of the pool on tasks: what an agent with these cards gets right
 #[derive(Debug, clap::Args)]
@@ -20,6 +21,10 @@ pub struct Args {
     #[command(flatten)]
     measure: MeasureArgs,
 
+    /// Attempts at each task; its score is their mean
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeats: u32,
+
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
@@ -27,21 +32,19 @@ pub struct Args {
 
 /// Measures and reports.
 pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
-    let args = &args.measure;
+    let (repeats, args) = (args.repeats, &args.measure);
     let setting = args.setting(call)?;
-    let measured = args.measure(call, &setting)?.run(&setting.view, &setting.tasks)?;
+    let measure = Measure { repeats, ..args.measure(call, &setting)? };
+    let measured = measure.run(&setting.view, &setting.tasks)?;
+    setting.close(&measured)?;
     let scores = Scores {
-        pool: setting.pool.root(),
-        view: &setting.view,
+        setting: &setting,
         target: args.target_name(),
         mode: args.mode_name()?,
         split: args.split_name(),
-        out: &setting.out,
-        tasks: &setting.tasks,
+        repeats,
         measured: &measured,
-        ledger: &setting.shared.ledger,
     };
-    setting.close(&measured)?;
     scores.check_coverage(args.min_coverage())?;
     Ok(scores.answer())
 }

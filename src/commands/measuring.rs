@@ -11,7 +11,7 @@ use crate::evaluator::Evaluator;
 use crate::ground::error::{Error, Result};
 use crate::ground::files;
 use crate::ground::prompts::Prompts;
-use crate::llm::Shared;
+use crate::llm::{Role, Shared, Sums};
 use crate::pool::repo::Pool;
 use crate::run::layout::run_of;
 use crate::stages::rollout::{Ending, Measured};
@@ -187,6 +187,15 @@ impl MeasureArgs {
         })
     }
 
+    /// Who attempts, and how it sees the pool, in words.
+    ///
+    /// # Errors
+    /// As [`target::needs_model`].
+    pub(super) fn described(&self) -> Result<String> {
+        let mode = self.mode_name()?.map(|mode| format!(", {mode}")).unwrap_or_default();
+        Ok(format!("{}{mode}", self.target))
+    }
+
     /// Who attempts, as the user named it.
     pub(super) fn target_name(&self) -> &str {
         &self.target
@@ -267,15 +276,27 @@ impl MeasureArgs {
 }
 
 impl Setting {
+    /// The pool in words: its folder, the commit and how many cards it has.
+    pub(super) fn described(&self) -> String {
+        let View { commit, cards, .. } = &self.view;
+        format!("{} at {}, {} cards", self.pool.root().display(), &commit[..9], cards.len())
+    }
+
     /// Removes the journal when every answer lies in its own place. What an evaluator could not use must not be there
     /// when the same command asks it again.
     ///
     /// # Errors
     /// Of I/O.
-    pub(super) fn close(&self, measured: &[Measured]) -> Result<()> {
-        if !measured.iter().any(|measured| matches!(measured.end, Ending::Lost(_))) {
+    pub(super) fn close<'m>(&self, measured: impl IntoIterator<Item = &'m Measured>) -> Result<()> {
+        if !measured.into_iter().any(|measured| matches!(measured.end, Ending::Lost(_))) {
             files::remove(&self.out.join(JOURNAL))?;
         }
         Ok(())
+    }
+
+    /// What was paid on behalf of a role; none when it asked nobody.
+    pub(super) fn paid(&self, role: Role) -> Option<Sums> {
+        // A role has one model here and one stage.
+        self.shared.ledger.lines().into_iter().find(|line| line.account.role == role).map(|line| line.sums)
     }
 }

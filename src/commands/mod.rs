@@ -2,6 +2,7 @@
 
 pub mod args;
 pub mod backward;
+pub mod calibrate;
 pub mod doctor;
 pub mod eval;
 pub mod init;

@@ -4,6 +4,7 @@
 
 mod agents;
 mod answers;
+mod calibrate;
 mod failures;
 mod judge;
 mod measure;
