@@ -6,7 +6,7 @@
 mod compare;
 mod verdict;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -28,23 +28,26 @@ const VERSION: u32 = 1;
 const STAGE: &str = "judge";
 /// Bytes of one text that a judge is shown.
 const SHOWN: usize = 64 << 10;
-/// Failures of the provider, with no answer before, after which it is taken to be out of order.
-const ALL_LOST: usize = 4;
+/// Failures of the provider in a row after which it is taken to be out of order: before its first answer, and after it.
+const LOST_AT_FIRST: usize = 4;
+/// See [`LOST_AT_FIRST`].
+const LOST_LATER: usize = 16;
 
 pub(super) fn make(_: Option<&str>, options: Options<'_>) -> Result<Box<dyn Evaluator>> {
     let keys = ["rubric", "criteria", "threshold", "compare", "max_tokens", "temperature"];
     let settings: Settings = options.read(&keys)?;
     settings.check()?;
     let super::registry::Judge { client, prompts } = options.judge()?;
-    let judge = Judge {
+    let mut judge = Judge {
         client: client.for_role(Role::Judge),
         prompts: prompts.clone(),
         settings,
+        wording: String::new(),
         lost: AtomicUsize::new(0),
-        answered: AtomicUsize::new(0),
+        has_answered: AtomicBool::new(false),
     };
     // A prompt of the user's that cannot be rendered is told before anything is attempted.
-    judge.wording()?;
+    judge.wording = digest::of_parts([judge.question("")?.as_bytes(), judge.comparison("")?.as_bytes()]);
     Ok(Box::new(judge))
 }
 
@@ -125,8 +128,11 @@ struct Judge {
     client: Client,
     prompts: Prompts,
     settings: Settings,
+    /// The digest of all that it is asked, without what is judged.
+    wording: String,
+    /// Failures of the provider since its last answer.
     lost: AtomicUsize,
-    answered: AtomicUsize,
+    has_answered: AtomicBool,
 }
 
 impl Evaluator for Judge {
@@ -136,10 +142,8 @@ impl Evaluator for Judge {
 
     fn identity(&self) -> String {
         let Settings { threshold, compare, max_tokens, temperature, .. } = &self.settings;
-        // It was rendered when the judge was made.
-        let wording = digest::of(self.wording().unwrap_or_default());
         json!({
-            "judge": VERSION, "model": self.client.model(), "wording": wording, "threshold": threshold,
+            "judge": VERSION, "model": self.client.model(), "wording": self.wording, "threshold": threshold,
             "compare": compare, "max_tokens": max_tokens, "temperature": temperature,
         })
         .to_string()
@@ -194,15 +198,10 @@ impl Judge {
         self.prompts.render("judge", &slots)
     }
 
-    /// All that a judge is asked, without what is judged.
-    fn wording(&self) -> Result<String> {
-        Ok(format!("{}\n{}", self.question("")?, self.comparison("")?))
-    }
-
     /// Asks for a verdict. `turn` tells the questions about one answer apart.
     ///
     /// # Errors
-    /// Of kind `Failed` when there is no verdict on this answer; `Unreachable` when the provider fails everything, and
+    /// Of kind `Failed` when there is no verdict on this answer; `Unreachable` when the provider fails all the time, and
     /// of the failure's own kind when no other answer would fare better.
     fn ask<T: DeserializeOwned>(&self, task: &Task, turn: &str, question: &str, schema: Value) -> Result<T> {
         let request = Request {
@@ -212,7 +211,8 @@ impl Judge {
         };
         match self.client.at(STAGE, format!("{STAGE}/{}{turn}", task.id)).ask(&request) {
             Ok(asked) => {
-                self.answered.fetch_add(1, Ordering::SeqCst);
+                self.has_answered.store(true, Ordering::SeqCst);
+                self.lost.store(0, Ordering::SeqCst);
                 Ok(asked.value)
             }
             Err(failure) if failure.is_providers() => Err(self.lost(task, &failure)),
@@ -223,12 +223,13 @@ impl Judge {
         }
     }
 
-    /// The provider failed: this score is missing. When it never answered, so will all others be.
+    /// The provider failed: this score is missing. When it fails all the time, so will all others be.
     fn lost(&self, task: &Task, failure: &Failure) -> Error {
         let lost = self.lost.fetch_add(1, Ordering::SeqCst) + 1;
-        if lost >= ALL_LOST && self.answered.load(Ordering::SeqCst) == 0 {
-            return Error::unreachable(format!("the judge failed {lost} times and never answered: {failure}"))
-                .hint("the answers are kept; check --judge, then run the same command again");
+        let most = if self.has_answered.load(Ordering::SeqCst) { LOST_LATER } else { LOST_AT_FIRST };
+        if lost >= most {
+            return Error::unreachable(format!("the judge failed {lost} times in a row: {failure}"))
+                .hint("the answers are kept; check the judge's address and provider, then run the same command again");
         }
         no_score(task, failure)
     }

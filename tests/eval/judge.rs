@@ -100,7 +100,7 @@ fn a_judge_that_never_answers_ends_the_run_with_its_own_exit_code() {
     let world = scene(6);
     let server = court(|_, _| status(503, "down"));
     let said = judged(&world, &server, &["--workers", "1"]).fails(3);
-    assert!(said.contains("the judge failed 4 times and never answered") && said.contains("--judge"), "{said}");
+    assert!(said.contains("the judge failed 4 times in a row") && said.contains("check the judge"), "{said}");
     assert_eq!(asked(&server, "m").len(), 4);
 }
 

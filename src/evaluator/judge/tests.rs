@@ -169,7 +169,8 @@ fn a_providers_failure_is_a_missing_score_and_a_dead_provider_ends_the_run() {
         }),
     );
     assert!(flaky.judge(&json!({}), "x").is_ok());
-    assert!((0..9).all(|_| flaky.judge(&json!({}), "x").unwrap_err().kind() == Kind::Failed));
+    assert!((0..15).all(|_| flaky.judge(&json!({}), "x").unwrap_err().kind() == Kind::Failed));
+    assert_eq!(flaky.judge(&json!({}), "x").unwrap_err().kind(), Kind::Unreachable);
     for (why, kind) in [(Why::Refused, Kind::Failed), (Why::CutOff, Kind::Failed), (Why::Cancelled, Kind::Interrupted)]
     {
         assert_eq!(court(&rubric(), failing(why)).judge(&json!({}), "x").unwrap_err().kind(), kind);
