@@ -2,14 +2,17 @@
 
 pub mod args;
 pub mod backward;
+pub mod calibrate;
 mod clients;
 pub mod config;
 pub mod doctor;
 pub mod eval;
 pub mod init;
+pub mod judge;
 pub mod lint;
 pub mod locate;
 pub mod log;
+pub mod measuring;
 pub mod model;
 pub mod reduce;
 mod scores;

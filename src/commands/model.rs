@@ -47,7 +47,8 @@ pub struct ModelArgs {
     replay: Option<PathBuf>,
 }
 
-fn price(text: &str) -> Result<Price, String> {
+/// A price as a flag's value: two numbers with a colon between.
+pub(super) fn price(text: &str) -> Result<Price, String> {
     let numbers: Option<Vec<f64>> = text.split(':').map(|part| part.trim().parse().ok()).collect();
     match numbers.as_deref() {
         Some(&[input, output]) if [input, output].iter().all(|price| (0.0..=1e6).contains(price)) => {
@@ -82,23 +83,14 @@ impl ModelArgs {
         time.ok_or_else(|| Error::usage(format!("--timeout {} is no time", self.timeout)).hint("in seconds, above 0"))
     }
 
-    /// A client of a model. Unless it is replayed, every answer is on disk before it is used: in the file of `--record`,
-    /// else in `journal`, so that a program that was killed does not pay for an answer twice.
+    /// Where exchanges come from or go to. Unless they are replayed, every answer is on disk before it is used: in the
+    /// file of `--record`, else in `journal`, so that a program that was killed does not pay for an answer twice.
     ///
     /// # Errors
-    /// As [`Http::new`], [`Recording::open`] and [`Replay::open`]; of kind `Usage` for a fresh recording into a file that
-    /// holds one.
-    pub(super) fn client(
-        &self,
-        spec: &Spec,
-        shared: Shared,
-        call: &Call<'_>,
-        journal: &Path,
-        fresh: bool,
-    ) -> Result<Client> {
+    /// As [`Recording::open`] and [`Replay::open`]; of kind `Usage` for a fresh recording into a file that holds one.
+    pub(super) fn exchanges(&self, journal: &Path, fresh: bool) -> Result<Exchanges> {
         if let Some(path) = &self.replay {
-            let backend = Replayer::new(&spec.model, Replay::open(path)?);
-            return Ok(Client::new(Arc::new(backend), shared, self.price, Role::Target));
+            return Ok(Exchanges::Replayed(Replay::open(path)?));
         }
         let path = self.record.as_deref().unwrap_or(journal);
         if fresh && path.exists() {
@@ -110,12 +102,37 @@ impl ModelArgs {
                 None => crate::ground::files::remove(path)?,
             }
         }
+        Ok(Exchanges::Recorded(Recording::open(path)?))
+    }
+
+    /// A client of the model that attempts.
+    ///
+    /// # Errors
+    /// As [`Http::new`].
+    pub(super) fn target(&self, spec: &Spec, shared: Shared, call: &Call<'_>, exchanges: &Exchanges) -> Result<Client> {
+        Ok(Client::new(self.backend(spec, call, exchanges)?, shared, self.price, Role::Target))
+    }
+
+    /// Whoever answers for a model.
+    ///
+    /// # Errors
+    /// As [`Http::new`].
+    pub(super) fn backend(&self, spec: &Spec, call: &Call<'_>, exchanges: &Exchanges) -> Result<Arc<dyn Backend>> {
+        let recording = match exchanges {
+            Exchanges::Replayed(replay) => return Ok(Arc::new(Replayer::new(&spec.model, Arc::clone(replay)))),
+            Exchanges::Recorded(recording) => Arc::clone(recording),
+        };
         let settings =
             Settings { timeout: self.timeout()?.as_secs_f64(), retries: self.retries, ..Settings::default() };
         let http = Http::new(spec, &settings, call.env, Arc::new(SystemClock::default()))?;
         let secrets = http.key().cloned().into_iter().collect();
-        let inner: Arc<dyn Backend> = Arc::new(http);
-        let backend = Recorder::new(inner, Recording::open(path)?, secrets);
-        Ok(Client::new(Arc::new(backend), shared, self.price, Role::Target))
+        Ok(Arc::new(Recorder::new(Arc::new(http), recording, secrets)))
     }
+}
+
+/// Where a command's exchanges with models come from or go to.
+#[derive(Debug)]
+pub(super) enum Exchanges {
+    Replayed(Arc<Replay>),
+    Recorded(Arc<Recording>),
 }
