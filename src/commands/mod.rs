@@ -14,6 +14,7 @@ pub mod locate;
 pub mod log;
 pub mod measuring;
 pub mod model;
+mod players;
 pub mod reduce;
 mod scores;
 pub mod shells;

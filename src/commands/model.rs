@@ -7,13 +7,13 @@ use super::Call;
 use crate::ground::error::{Error, Result};
 use crate::ground::prompts::Prompts;
 use crate::llm::{
-    Backend, Budget, Client, Http, Ledger, Limits, Price, Recorder, Recording, Replay, Replayer, Role, Settings,
-    Shared, Spec, Spent, SystemClock,
+    Backend, Budget, Client, Deferred, Http, Key, Ledger, Limits, Price, Recorder, Recording, Replay, Replayer, Role,
+    Settings, Shared, Spec, Spent, SystemClock,
 };
 
-/// What a model may take, and where its answers are written down or come from.
+/// What models may take, and where their answers are written down or come from.
 #[derive(Debug, clap::Args)]
-pub struct ModelArgs {
+pub struct SpendArgs {
     /// Calls of a model that this command may make at most
     #[arg(long, value_name = "N")]
     max_calls: Option<u64>,
@@ -30,14 +30,6 @@ pub struct ModelArgs {
     #[arg(long, value_name = "IN:OUT", value_parser = price)]
     price: Option<Price>,
 
-    /// Attempts after a call failed for a passing reason
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    retries: u32,
-
-    /// Wall-clock seconds for one call, or for one attempt of a program
-    #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
-    timeout: f64,
-
     /// Write every exchange with a model into this file
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     record: Option<PathBuf>,
@@ -45,6 +37,32 @@ pub struct ModelArgs {
     /// Take every exchange from this file, without any network
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
+}
+
+/// What a model may take, how often and how long it is asked.
+#[derive(Debug, clap::Args)]
+pub struct ModelArgs {
+    #[command(flatten)]
+    spend: SpendArgs,
+
+    /// Attempts after a call failed for a passing reason
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    retries: u32,
+
+    /// Wall-clock seconds for one call, or for one attempt of a program
+    #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
+    timeout: f64,
+}
+
+/// Where answers are written down while a command runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Journal<'a> {
+    /// The file, unless the user named one.
+    pub(super) path: &'a Path,
+    /// Whether answers that are there are not to be used.
+    pub(super) is_fresh: bool,
+    /// Whether the file is opened at the first call only, when its folder is known to be this command's own.
+    pub(super) opens_late: bool,
 }
 
 /// A price as a flag's value: two numbers with a colon between.
@@ -58,7 +76,7 @@ pub(super) fn price(text: &str) -> Result<Price, String> {
     }
 }
 
-impl ModelArgs {
+impl SpendArgs {
     /// What all callers of a command share.
     ///
     /// # Errors
@@ -74,6 +92,55 @@ impl ModelArgs {
         Ok(Shared { budget: Arc::new(budget), ledger, cancel: call.cancel.clone(), prompts })
     }
 
+    /// Where exchanges come from or go to. Unless they are replayed, every answer is on disk before it is used: in the
+    /// file of `--record`, else in the journal, so that a program that was killed does not pay for an answer twice.
+    ///
+    /// # Errors
+    /// As [`Recording::open`] and [`Replay::open`]; of kind `Usage` for a fresh recording into a file that holds one.
+    pub(super) fn exchanges(&self, journal: Journal<'_>) -> Result<Exchanges> {
+        if let Some(path) = &self.replay {
+            return Ok(Exchanges::Replayed(Replay::open(path)?));
+        }
+        let path = self.record.as_deref().unwrap_or(journal.path);
+        if journal.is_fresh && path.exists() {
+            match &self.record {
+                Some(_) => {
+                    return Err(Error::usage(format!("--fresh --record: {} is there already", path.display()))
+                        .hint("its answers would be used again: name a new file"));
+                }
+                None => crate::ground::files::remove(path)?,
+            }
+        }
+        Ok(if journal.opens_late {
+            Exchanges::Late(path.to_owned())
+        } else {
+            Exchanges::Recorded(Recording::open(path)?)
+        })
+    }
+
+    /// A client of the model that edits.
+    ///
+    /// # Errors
+    /// As [`Http::new`] and [`SpendArgs::exchanges`].
+    pub(super) fn client(
+        &self,
+        spec: &Spec,
+        shared: Shared,
+        call: &Call<'_>,
+        settings: &Settings,
+        journal: Journal<'_>,
+    ) -> Result<Client> {
+        let backend = self.exchanges(journal)?.backend(spec, call, settings)?;
+        Ok(Client::new(backend, shared, self.price, Role::Optimizer))
+    }
+}
+
+impl ModelArgs {
+    /// See [`SpendArgs::shared`].
+    pub(super) fn shared(&self, call: &Call<'_>, prompts: Prompts) -> Result<Shared> {
+        self.spend.shared(call, prompts)
+    }
+
     /// Wall-clock time of one call or one attempt.
     ///
     /// # Errors
@@ -83,26 +150,9 @@ impl ModelArgs {
         time.ok_or_else(|| Error::usage(format!("--timeout {} is no time", self.timeout)).hint("in seconds, above 0"))
     }
 
-    /// Where exchanges come from or go to. Unless they are replayed, every answer is on disk before it is used: in the
-    /// file of `--record`, else in `journal`, so that a program that was killed does not pay for an answer twice.
-    ///
-    /// # Errors
-    /// As [`Recording::open`] and [`Replay::open`]; of kind `Usage` for a fresh recording into a file that holds one.
+    /// Where exchanges come from or go to; see [`SpendArgs::exchanges`].
     pub(super) fn exchanges(&self, journal: &Path, fresh: bool) -> Result<Exchanges> {
-        if let Some(path) = &self.replay {
-            return Ok(Exchanges::Replayed(Replay::open(path)?));
-        }
-        let path = self.record.as_deref().unwrap_or(journal);
-        if fresh && path.exists() {
-            match &self.record {
-                Some(_) => {
-                    return Err(Error::usage(format!("--fresh --record: {} is there already", path.display()))
-                        .hint("its answers would be used again: name a new file"));
-                }
-                None => crate::ground::files::remove(path)?,
-            }
-        }
-        Ok(Exchanges::Recorded(Recording::open(path)?))
+        self.spend.exchanges(Journal { path: journal, is_fresh: fresh, opens_late: false })
     }
 
     /// A client of the model that attempts.
@@ -110,7 +160,7 @@ impl ModelArgs {
     /// # Errors
     /// As [`Http::new`].
     pub(super) fn target(&self, spec: &Spec, shared: Shared, call: &Call<'_>, exchanges: &Exchanges) -> Result<Client> {
-        Ok(Client::new(self.backend(spec, call, exchanges)?, shared, self.price, Role::Target))
+        Ok(Client::new(self.backend(spec, call, exchanges)?, shared, self.spend.price, Role::Target))
     }
 
     /// Whoever answers for a model.
@@ -118,21 +168,45 @@ impl ModelArgs {
     /// # Errors
     /// As [`Http::new`].
     pub(super) fn backend(&self, spec: &Spec, call: &Call<'_>, exchanges: &Exchanges) -> Result<Arc<dyn Backend>> {
-        let recording = match exchanges {
-            Exchanges::Replayed(replay) => return Ok(Arc::new(Replayer::new(&spec.model, Arc::clone(replay)))),
-            Exchanges::Recorded(recording) => Arc::clone(recording),
-        };
         let settings =
             Settings { timeout: self.timeout()?.as_secs_f64(), retries: self.retries, ..Settings::default() };
-        let http = Http::new(spec, &settings, call.env, Arc::new(SystemClock::default()))?;
-        let secrets = http.key().cloned().into_iter().collect();
-        Ok(Arc::new(Recorder::new(Arc::new(http), recording, secrets)))
+        exchanges.backend(spec, call, &settings)
     }
 }
 
 /// Where a command's exchanges with models come from or go to.
 #[derive(Debug)]
 pub(super) enum Exchanges {
+    /// From a recording alone.
     Replayed(Arc<Replay>),
+    /// Into a recording.
     Recorded(Arc<Recording>),
+    /// Into a recording that is opened at the first call.
+    Late(PathBuf),
+}
+
+impl Exchanges {
+    /// Whoever answers for a model.
+    ///
+    /// # Errors
+    /// As [`Http::new`].
+    fn backend(&self, spec: &Spec, call: &Call<'_>, settings: &Settings) -> Result<Arc<dyn Backend>> {
+        if let Exchanges::Replayed(replay) = self {
+            return Ok(Arc::new(Replayer::new(&spec.model, Arc::clone(replay))));
+        }
+        let http = Http::new(spec, settings, call.env, Arc::new(SystemClock::default()))?;
+        let secrets: Vec<Key> = http.key().cloned().into_iter().collect();
+        let inner: Arc<dyn Backend> = Arc::new(http);
+        Ok(match self {
+            Exchanges::Late(path) => {
+                let path = path.clone();
+                let make = move || -> Result<Arc<dyn Backend>> {
+                    Ok(Arc::new(Recorder::new(Arc::clone(&inner), Recording::open(&path)?, secrets.clone())))
+                };
+                Arc::new(Deferred::new(&spec.model, make))
+            }
+            Exchanges::Recorded(recording) => Arc::new(Recorder::new(inner, Arc::clone(recording), secrets)),
+            Exchanges::Replayed(_) => inner,
+        })
+    }
 }
