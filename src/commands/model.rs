@@ -121,8 +121,11 @@ impl SpendArgs {
         let http = Http::new(spec, settings, call.env, Arc::new(SystemClock::default()))?;
         let secrets: Vec<Key> = http.key().cloned().into_iter().collect();
         let inner: Arc<dyn Backend> = Arc::new(http);
+        // A journal is for us: in a talk the questions would hold each turn again and again.
+        let is_for_people = self.record.is_some();
         let make = move || -> Result<Arc<dyn Backend>> {
-            Ok(Arc::new(Recorder::new(Arc::clone(&inner), Recording::open(&path)?, secrets.clone())))
+            let recorder = Recorder::new(Arc::clone(&inner), Recording::open(&path)?, secrets.clone());
+            Ok(Arc::new(if is_for_people { recorder } else { recorder.without_questions() }))
         };
         let backend = if journal.opens_late { Arc::new(Deferred::new(&spec.model, make)) } else { make()? };
         Ok(Client::new(backend, shared, self.price, Role::Target))

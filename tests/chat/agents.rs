@@ -10,7 +10,7 @@ use skilltrain::ground::error::{Kind, Result};
 use skilltrain::ground::process::Sandbox;
 use skilltrain::ground::prompts::Prompts;
 use skilltrain::ground::signals::Cancel;
-use skilltrain::optimizer::tasks::{MergeTask, MetaTask, Memory, Said, Seat, Sight, UpdateMode};
+use skilltrain::optimizer::tasks::{Memory, MergeTask, MetaTask, Said, Seat, Sight, UpdateMode};
 use skilltrain::optimizer::{Desk, Host, Optimizer, chat, registry};
 use skilltrain::pool::profile::Profile;
 
@@ -46,7 +46,8 @@ fn merge(world: &World, optimizer: &dyn Optimizer) -> Result<Said<Vec<Edit>>> {
     };
     let lists = [vec![edit("- One.")], vec![edit("- Two.")]];
     let sight = Sight { profile: &profile, cards: &[] };
-    let task = MergeTask { seat: seat(world), source: Some(Source::Failures), lists: &lists, sight, mode: UpdateMode::Patch };
+    let task =
+        MergeTask { seat: seat(world), source: Some(Source::Failures), lists: &lists, sight, mode: UpdateMode::Patch };
     with_host(world, |host| optimizer.merge(&task, host))
 }
 
@@ -59,7 +60,8 @@ fn seat(world: &World) -> Seat<'static> {
 fn with_host<R>(world: &World, job: impl FnOnce(&Host<'_>) -> R) -> R {
     let path = format!("{}:/usr/bin:/bin", world.path("bin").display());
     let home = world.path("home").display().to_string();
-    let env = Env::of(env!("CARGO_BIN_EXE_skilltrain"), [("PATH", path), ("HOME", home), ("ANTHROPIC_API_KEY", "k".into())]);
+    let env =
+        Env::of(env!("CARGO_BIN_EXE_skilltrain"), [("PATH", path), ("HOME", home), ("ANTHROPIC_API_KEY", "k".into())]);
     let (cancel, prompts, watch) = (Cancel::default(), Prompts::default(), |_: &_| {});
     let (timeout, sandbox) = (Duration::from_secs(60), Sandbox::Off);
     job(&Host { env: &env, cancel: &cancel, prompts: &prompts, timeout, sandbox, watch: &watch })
@@ -69,7 +71,8 @@ fn claude() -> Box<dyn Optimizer> {
     registry::find("claude", None, None, chat::Options::default()).unwrap()
 }
 
-const GOOD: &str = r#"Here: {"edits": [{"op": "append", "card": "00_general_rules/a.md", "content": "- Both.", "support": 2}]}"#;
+const GOOD: &str =
+    r#"Here: {"edits": [{"op": "append", "card": "00_general_rules/a.md", "content": "- Both.", "support": 2}]}"#;
 
 #[test]
 fn a_question_is_one_run_in_an_empty_folder_and_is_recalled_when_it_ended() {
@@ -112,7 +115,10 @@ fn a_client_that_fails_gives_nothing_and_one_that_is_missing_is_an_error() {
     let world = World::new();
     client(&world, &[]);
     let said = merge(&world, claude().as_ref());
-    assert!(said.as_ref().is_ok_and(|said| said.value.is_empty() && !said.unread.is_empty()) || said.is_err(), "{said:?}");
+    assert!(
+        said.as_ref().is_ok_and(|said| said.value.is_empty() && !said.unread.is_empty()) || said.is_err(),
+        "{said:?}"
+    );
     std::fs::remove_file(world.path("bin/claude")).unwrap();
     assert_eq!(merge(&world, claude().as_ref()).unwrap_err().kind(), Kind::Unreachable);
 }

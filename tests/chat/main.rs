@@ -5,6 +5,7 @@
 mod agents;
 mod edits;
 mod endings;
+mod links;
 mod resume;
 mod scene;
 #[expect(dead_code, reason = "another test binary uses the rest")]
