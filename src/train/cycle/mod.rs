@@ -19,6 +19,7 @@ mod reflect;
 mod rejected;
 mod rollouts;
 mod slow;
+mod standing;
 mod state;
 mod step;
 mod surroundings;
@@ -48,6 +49,7 @@ use crate::train::measure::Attempts;
 pub use account::past;
 pub use begin::Begun;
 pub use finish::Summary;
+pub use standing::Standing;
 
 /// What a run is trained with.
 pub struct Setup<'a> {

@@ -142,5 +142,8 @@ fn guidance_is_what_two_tasks_share() {
     let want = format!("- {brief}\n");
     assert_eq!(told("", &pairs).as_deref(), Some(want.as_str()));
     assert_eq!(told(&want, &pairs), None);
+    assert_eq!(told("- Be kind.\n", &pairs), Some(format!("{want}- Be kind.\n")));
+    let long = "- It is long and goes on.\n".repeat(200);
+    assert!(told(&long, &pairs).is_some_and(|text| text.starts_with(&want) && text.lines().count() == MOST_GUIDANCE));
     assert_eq!(told("", &pairs[2..]), None);
 }
