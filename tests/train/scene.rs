@@ -1,7 +1,8 @@
 //! A run in a sealed world: tasks on facts of a boat yard, and a model that answers from the cards in its prompt, so that
 //! a score says what the pool says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
@@ -75,6 +76,46 @@ pub(crate) fn text(seen: &Seen, role: &str) -> String {
     first.and_then(|message| message["content"].as_str()).unwrap_or_default().to_owned()
 }
 
+/// What a chat model is asked as the optimizer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Asked {
+    Failures,
+    Successes,
+    Merge,
+    Rank,
+    Slow,
+    Meta,
+    Repair,
+}
+
+impl Asked {
+    /// What a prompt asks; none for one that these tests do not expect.
+    fn of(prompt: &str) -> Option<Asked> {
+        let heads = [
+            ("You improve a pool of skill cards. An agent attempted some tasks with the cards as they are now, and failed", Asked::Failures),
+            ("You improve a pool of skill cards", Asked::Successes),
+            ("Several readers", Asked::Merge),
+            ("Below are edits that were proposed", Asked::Rank),
+            ("A pool of skill cards was trained", Asked::Slow),
+            ("You train a pool", Asked::Meta),
+            ("Edits of a pool", Asked::Repair),
+        ];
+        let flat = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
+        heads.iter().find(|(head, _)| flat.starts_with(head)).map(|(_, asked)| *asked)
+    }
+}
+
+/// A new card as an edit.
+pub(crate) fn create(path: &str, rule: &str) -> Value {
+    edit("create", path, "", &format!("## Rules\n- {rule}\n"))
+}
+
+/// An edit.
+pub(crate) fn edit(op: &str, path: &str, target: &str, content: &str) -> Value {
+    json!({"op": op, "card": path, "target": target, "content": content, "reason": "", "support": 2,
+           "description": "Use when a fact of the yard is asked for. Not for letters."})
+}
+
 /// A configuration, its tasks and the model that attempts them.
 pub(crate) struct Scene {
     pub(crate) world: World,
@@ -112,6 +153,34 @@ impl Scene {
             .with("gradient.minibatch_size", 12)
             .with("optimizer.retries", 0)
             .with("optimizer.timeout", 60)
+    }
+
+    /// The same with a chat model as the optimizer that answers with edits: it is asked by its prompt and the number of
+    /// its question, from 0, among those of the same kind.
+    pub(crate) fn with_optimizer(play: impl Fn(Asked, &str, usize) -> Value + Send + Sync + 'static) -> Scene {
+        let counts = Mutex::new(HashMap::new());
+        let scene = Scene::by(move |seen, _| {
+            if seen.body["model"] != "opt" {
+                return Some(reads(seen));
+            }
+            let asked = Asked::of(seen.last())?;
+            let number = {
+                let mut counts = counts.lock().unwrap();
+                let count = counts.entry(asked).or_insert(0);
+                *count += 1;
+                *count - 1
+            };
+            Some(answer(&play(asked, seen.last(), number).to_string()))
+        });
+        let name = format!("openai:opt@{}", scene.server.url());
+        scene.with("optimizer.name", name).with("optimizer.strategy", "patch")
+    }
+
+    /// The prompts that the optimizer was asked with, of one kind.
+    pub(crate) fn prompts(&self, kind: Asked) -> Vec<String> {
+        let seen = self.server.seen();
+        let prompts = seen.iter().filter(|seen| seen.body["model"] == "opt").map(|seen| seen.last().to_owned());
+        prompts.filter(|prompt| Asked::of(prompt) == Some(kind)).collect()
     }
 
     /// The scene with a key set.

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::scene::{FACTS, Scene, YARD};
+use crate::scene::{Asked, FACTS, Scene, YARD, create};
+
+const YARD_CARD: &str = "01_craft_elements/yard.md";
 
 /// A run whose first pool states two facts wrongly and one rightly.
 fn stale(mode: &str) -> Scene {
@@ -36,13 +38,24 @@ fn each_update_mode_mends_the_pool_in_its_own_way() {
 
 #[test]
 fn edits_beyond_the_rate_are_left_and_told() {
-    let scene = stale("patch").with("optimizer.learning_rate", 1).with("optimizer.lr_scheduler", "constant");
-    // Each minibatch may give as many as the rate; merged they are more.
-    let scene = scene.with("gradient.minibatch_size", 3);
+    let scene = Scene::with_optimizer(|asked, _, number| match asked {
+        Asked::Failures if number == 0 => json!({"edits": [create(YARD_CARD, "The crane limit of the old slipway is 9 tons.")]}),
+        Asked::Failures => json!({"edits": [create("01_craft_elements/lock.md", "The radio channel of the lock keeper is 74.")]}),
+        Asked::Merge => json!({"edits": [create("01_craft_elements/lock.md", "The radio channel of the lock keeper is 74."),
+            create(YARD_CARD, "The crane limit of the old slipway is 9 tons.")]}),
+        Asked::Rank => json!({"order": [2, 1]}),
+        _ => json!({}),
+    });
+    let scene = scene.with("optimizer.learning_rate", 1).with("optimizer.lr_scheduler", "constant");
+    let scene = scene.with("gradient.minibatch_size", 6).with("optimizer.use_meta_skill", false);
     scene.result();
-    assert_eq!(ops(&scene).len(), 1);
     let step = scene.step(0, 0);
+    assert_eq!((&step["cards"]["created"], &step["outcome"]), (&json!(1), &json!("accepted")));
     assert!(step["skipped"].to_string().contains("beyond the learning rate"), "{step:#}");
+    let cards = scene.cards("HEAD");
+    assert!(cards.contains("9 tons") && !cards.contains("74"), "{cards}");
+    let count = |asked| scene.prompts(asked).len();
+    assert_eq!([count(Asked::Failures), count(Asked::Merge), count(Asked::Rank)], [2, 1, 1]);
 }
 
 #[test]

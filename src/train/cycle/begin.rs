@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{Run, Setup};
-use crate::config::Config;
+use crate::config::{Config, Strategy};
 use crate::ground::crash;
 use crate::ground::error::{Context as _, Error, Result};
 use crate::ground::files;
@@ -60,6 +60,10 @@ impl Begun {
 /// Opens a run: a new one is begun, one that is there is taken up.
 pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     let (config, folder) = (setup.config, &setup.folder);
+    if config.optimizer.strategy == Strategy::Patch && !setup.optimizer.returns_edits() {
+        // Its first analysis would say so, after the first pool and a batch were paid.
+        return Err(setup.optimizer.needs_a_checkout());
+    }
     let begun = Begun::read(folder)?;
     if begun.is_none() {
         refuse_foreign(folder)?;
