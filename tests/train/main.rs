@@ -4,6 +4,7 @@
 
 mod epochs;
 mod gates;
+mod inputs;
 mod rates;
 mod scene;
 #[expect(dead_code, reason = "another test binary uses the rest")]
@@ -11,4 +12,5 @@ mod scene;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;
+mod troubles;
 mod updates;

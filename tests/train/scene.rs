@@ -98,7 +98,7 @@ impl Asked {
             ("Below are edits that were proposed", Asked::Rank),
             ("A pool of skill cards was trained", Asked::Slow),
             ("You train a pool", Asked::Meta),
-            ("Edits of a pool", Asked::Repair),
+            ("Some edits of a pool", Asked::Repair),
         ];
         let flat = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
         heads.iter().find(|(head, _)| flat.starts_with(head)).map(|(_, asked)| *asked)
@@ -163,7 +163,7 @@ impl Scene {
             if seen.body["model"] != "opt" {
                 return Some(reads(seen));
             }
-            let asked = Asked::of(seen.last())?;
+            let Some(asked) = Asked::of(seen.last()) else { eprintln!("{}", seen.body["messages"]); return None };
             let number = {
                 let mut counts = counts.lock().unwrap();
                 let count = counts.entry(asked).or_insert(0);
@@ -192,6 +192,11 @@ impl Scene {
     /// Sets a key.
     pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) {
         self.keys.insert(key.to_owned(), value.into().to_string());
+    }
+
+    /// Leaves a key out.
+    pub(crate) fn unset(&mut self, key: &str) {
+        self.keys.remove(key);
     }
 
     /// The scene with a shell script as the optimizer; see [`World::agent`].

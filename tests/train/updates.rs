@@ -43,7 +43,7 @@ fn edits_beyond_the_rate_are_left_and_told() {
         Asked::Failures => json!({"edits": [create("01_craft_elements/lock.md", "The radio channel of the lock keeper is 74.")]}),
         Asked::Merge => json!({"edits": [create("01_craft_elements/lock.md", "The radio channel of the lock keeper is 74."),
             create(YARD_CARD, "The crane limit of the old slipway is 9 tons.")]}),
-        Asked::Rank => json!({"order": [2, 1]}),
+        Asked::Rank => json!({"order": [1, 0]}),
         _ => json!({}),
     });
     let scene = scene.with("optimizer.learning_rate", 1).with("optimizer.lr_scheduler", "constant");
