@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::scene::{FACTS, Scene, YARD, lines, question, task};
+use crate::scene::{FACTS, Scene, lines, question, task};
 
 /// Nothing was begun: no pool, no call.
 fn assert_untouched(scene: &Scene) {
@@ -21,8 +21,6 @@ fn a_task_in_two_splits_is_refused_with_both_lines() {
     for (wrong, said) in [(same_id, "task `slipway-0` is in two splits"), (same_text, "the input of `pontoon-0` and `pontoon-8`")] {
         let scene = Scene::new();
         let fine = task(&FACTS[2], 9);
-        let place = format!("{}-first", scene.world.root().display());
-        drop(place);
         scene.world.write("tasks/selection.jsonl", lines([fine, wrong]));
         let error = scene.train(&[]).fails(2);
         assert!(error.contains(said), "{error}");
@@ -49,7 +47,7 @@ fn an_empty_selection_split_is_refused_while_the_gate_is_on() {
 fn keys_that_cannot_be_are_refused_by_name() {
     let rows = [
         ("gradient.merge_batch_size=1", "1 is not a whole number of 2 or more"),
-        ("train.num_epoch=3", "did you mean `num_epochs`?"),
+        ("train.num_epoch=3", "did you mean `train.num_epochs`?"),
         ("optimizr.learning_rate=3", "did you mean `optimizer"),
         ("optimizer.lr_scheduler=\"cosin\"", "did you mean \"cosine\"?"),
         ("evaluation.min_coverage=7.5", "from 0 to 1"),
@@ -194,7 +192,6 @@ fn who_attempts_must_be_named() {
     scene.unset("target.name");
     let error = scene.train(&[]).fails(2);
     assert!(error.contains("target.name is not set"), "{error}");
-    let _ = YARD;
 }
 
 /// All files of the run but its log, with their bytes.

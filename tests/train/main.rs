@@ -5,6 +5,8 @@
 mod epochs;
 mod gates;
 mod inputs;
+mod outputs;
+mod pools;
 mod rates;
 mod scene;
 #[expect(dead_code, reason = "another test binary uses the rest")]

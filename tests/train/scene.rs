@@ -221,6 +221,12 @@ impl Scene {
 
     /// Runs `skilltrain train` with more arguments.
     pub(crate) fn train(&self, more: &[&str]) -> Run {
+        self.config();
+        self.world.skilltrain(&[&["train"], more].concat())
+    }
+
+    /// Writes the configuration.
+    pub(crate) fn config(&self) {
         let mut text = String::new();
         for section in ["train", "gradient", "optimizer", "target", "evaluation", "data", "budget"] {
             text.push_str(&format!("[{section}]\n"));
@@ -231,7 +237,6 @@ impl Scene {
             }
         }
         self.world.write("skilltrain.toml", text);
-        self.world.skilltrain(&[&["train"], more].concat())
     }
 
     /// The result of a run that ends well.

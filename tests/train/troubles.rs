@@ -35,12 +35,11 @@ fn an_endpoint_that_fails_everything_stops_the_run_before_its_first_step() {
 fn an_endpoint_that_comes_back_is_asked_again_for_what_was_lost_alone() {
     let scene = Scene::by(|seen, number| Some(if number < 4 { status(503, "down") } else { reads(seen) }));
     scene.train(&[]).fails(3);
-    let lost = scene.asked();
     let summary = scene.result();
     assert_eq!(summary["selection"][1]["means"]["hard"], json!(1.0));
     let plain = Scene::new();
     plain.result();
-    assert_eq!(scene.asked() - lost, plain.asked());
+    assert_eq!(scene.asked() - 4, plain.asked());
 }
 
 #[test]
@@ -109,11 +108,12 @@ fn an_evaluator_that_gives_no_score_is_named_and_nothing_is_judged() {
         assert!(error.contains(why), "{said}: {error}");
         assert!(!scene.world.path("run/epoch_00/step_00/step.json").exists());
         // The answers are kept for an evaluator that is mended.
-        let asked = scene.asked();
+        assert_eq!(scene.asked(), 6);
         scene.world.write("score.sh", "cat > /dev/null\necho '{\"hard\": 0.5, \"soft\": 0.5}'\n");
         let summary = scene.result();
         assert_eq!(summary["selection"][0]["means"], json!({"hard": 0.5, "soft": 0.5}));
-        assert!(asked > 0 && scene.server.seen().iter().take(asked).count() == asked);
+        // The last pool has the first one's cards: what was tried with one holds for the other, and counts once.
+        assert_eq!(summary["rollouts"]["new"], json!(scene.asked()));
     }
 }
 
@@ -130,19 +130,26 @@ fn an_evaluator_that_fails_for_some_tasks_is_told_and_they_count_as_nothing() {
     assert_eq!(summary["selection"][0]["measured"], json!(5));
 }
 
-#[test]
-fn a_card_with_answers_of_the_tasks_is_refused_by_task_and_line() {
-    let long = |n: usize| format!("on the {n}th of May the harbour master {n} opens the outer gate by hand before the tide turns");
-    let answers: Vec<String> = (1..=3).map(long).collect();
-    let rules: String = answers.iter().map(|answer| format!("- {answer}\n")).collect();
+/// A run whose optimizer pastes three answers of train tasks into a card, on its lines 6 to 8. Tasks of their kind stand on
+/// the lines 7 to 9 of their file.
+fn pasting(answers: &[String]) -> Scene {
+    let rules: String = answers.iter().map(|answer| format!("- {answer}.\n")).collect();
     let script = "mkdir -p 01_craft_elements; cp \"$ROOT/leak.md\" 01_craft_elements/leak.md; commit";
     let scene = Scene::new().with_agent(script);
-    scene.world.write("leak.md", format!("---\ndescription: Use when the gate is asked for. Not for letters.\n---\n\n## Rules\n{rules}"));
+    let head = "---\ndescription: Use when the gate is asked for. Not for letters.\n---\n\n## Rules\n";
+    scene.world.write("leak.md", format!("{head}{rules}"));
     let told = answers.iter().enumerate().map(|(n, answer)| {
         json!({"id": format!("gate-{n}"), "input": format!("Who opens gate {n}?"), "reference": answer})
     });
     let others = FACTS.iter().map(|fact| task(fact, 0));
     scene.world.write("tasks/train.jsonl", lines(others.chain(told)));
+    scene
+}
+
+#[test]
+fn a_card_with_answers_of_the_tasks_is_refused_by_task_and_line() {
+    let people = ["Ada", "Bo", "Cy"];
+    let scene = pasting(&people.map(|name| format!("old {name} opens the outer gate by hand before noon")));
     scene.result();
     let step = scene.step(0, 0);
     assert_eq!((&step["outcome"], &step["after"]), (&json!("rejected"), &step["before"]), "{step:#}");
@@ -152,33 +159,55 @@ fn a_card_with_answers_of_the_tasks_is_refused_by_task_and_line() {
     assert_eq!((&step["gate_new"], &step["current_score"]), (&json!(0), &Value::Null));
     let refs = scene.git(&["for-each-ref", "--format=%(refname)", "refs/skilltrain"]);
     assert!(refs.contains("refs/skilltrain/rejected/run-epoch_00-step_00"), "{refs}");
+    // Longer ones do not even pass the guards of the optimizer's own work.
+    let scene = pasting(&people.map(|name| {
+        format!("old {name} opens the outer gate by hand before noon and shuts it again when the tide of {name} turns")
+    }));
+    scene.result();
+    let step = scene.step(0, 0);
+    assert_eq!((&step["outcome"], &step["candidate"]), (&json!("unchanged"), &Value::Null), "{step:#}");
+    let skipped = step["skipped"].to_string();
+    assert!(skipped.contains("01_craft_elements/leak.md:6") && skipped.contains("gate-0"), "{skipped}");
+    // What a report says as advice may be taken over, however long.
+    let scene = pasting(&[]);
+    let advice = "Before noon the outer gate of the yard is opened by hand, and nobody stands in its way";
+    let mut told = task(&FACTS[0], 5);
+    told["checks"] = json!([{"contains": "gate", "message": advice}]);
+    scene.world.write("tasks/train.jsonl", lines([told]));
+    scene.world.write("leak.md", scene.world.read("leak.md") + "- " + advice + ".\n");
+    scene.result();
+    assert!(!scene.step(0, 0)["reason"].as_str().unwrap().contains("copies"), "{:#}", scene.step(0, 0));
+    assert!(scene.step(0, 0)["candidate"].is_string());
 }
 
 #[test]
 fn an_optimizer_that_only_appends_meets_the_size_limit_and_the_summary_shows_the_growth() {
+    // A card may have 50 lines, and 60 are appended: split over two cards at first, then to what is there.
     let script = "mkdir -p 00_general_rules
-        f=00_general_rules/long.md
-        [ -f $f ] || printf -- '---\\ndescription: Use for all. Not for letters.\\n---\\n\\n## Rules\\n' > $f
-        for n in $(seq 60); do echo \"- In case $CALL of kind $n, keep the reply short and say what was asked for.\" >> $f; done
+        for f in 00_general_rules/one.md 00_general_rules/two.md; do
+            [ -f $f ] || printf -- '---\\ndescription: Use for %s. Not for letters.\\n---\\n\\n## Rules\\n' $f > $f
+            for n in $(seq 30); do echo \"- In case $CALL of kind $n of $f, keep the reply short.\" >> $f; done
+        done
         commit";
-    let scene = Scene::new().with_agent(script).with("train.batch_size", 2).with("evaluation.use_gate", false);
+    let scene = Scene::new().with_agent(script).with("train.batch_size", 4).with("evaluation.use_gate", false);
     let summary = scene.result();
     let tokens: Vec<u64> =
         summary["pool_tokens"].as_array().unwrap().iter().map(|tokens| tokens.as_u64().unwrap()).collect();
-    assert_eq!(tokens.len(), 6);
-    assert!(tokens[0] > 0 && tokens.windows(2).all(|pair| pair[0] <= pair[1]), "{tokens:?}");
-    assert_eq!(tokens[4], tokens[5], "the limit holds: {tokens:?}");
-    let step = scene.step(0, 5);
-    assert_eq!((&step["outcome"], &step["candidate"]), (&json!("unchanged"), &Value::Null));
-    assert!(step["skipped"].to_string().contains("too"), "{step:#}");
-    assert_eq!(step["pool_tokens"], json!(tokens[5]));
+    assert_eq!(tokens.len(), 3);
+    assert!(tokens[0] > 0 && tokens[0] == tokens[1] && tokens[1] == tokens[2], "the limit holds: {tokens:?}");
+    for step in 1..3 {
+        let step = scene.step(0, step);
+        assert_eq!((&step["outcome"], &step["candidate"]), (&json!("unchanged"), &Value::Null));
+        assert!(step["reason"].as_str().unwrap().contains("too-many-lines"), "{step:#}");
+        assert_eq!(step["pool_tokens"], json!(tokens[0]));
+    }
 }
 
 #[test]
 fn a_score_of_0_stays_0_when_a_run_is_taken_up() {
     let script = format!("{YARD} yard \"The yard has $CALL cats.\"");
     let mut scene = Scene::new().with_agent(&script).with("train.batch_size", 4);
-    // The optimizer breaks down in the second step: the run ends there.
+    // The budget ends the run in its second step.
     scene.set("budget.max_calls", 20);
     let error = scene.train(&[]).fails(1);
     assert!(error.contains("max_calls"), "{error}");

@@ -83,7 +83,8 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     for path in pool.settle()? {
         (setup.observer)(&Event::left_alone(&path));
     }
-    Ok(Run { setup, leaks: Leaks::of(&split), split, begun, attempts, pool, rollouts: Cell::default(), _lock: lock })
+    let (leaks, rollouts, proven) = (Leaks::of(&split), Cell::default(), Cell::default());
+    Ok(Run { setup, leaks, split, begun, attempts, pool, rollouts, proven, _lock: lock })
 }
 
 /// A folder that holds something else is nobody's run.
