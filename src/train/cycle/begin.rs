@@ -72,7 +72,8 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     split.check(config.evaluation.use_gate)?;
     let tasks = split.all().into_iter().flat_map(|(_, tasks)| tasks);
     tasks.into_iter().try_for_each(|task| setup.evaluator.check(task))?;
-    // Its lock keeps another trainer out of the whole run.
+    // The shelf's lock keeps another trainer out of the whole run, from before there is a pool; the pool's says who it is.
+    lock::check(&folder.memory().join(".git"))?;
     let attempts = Attempts::open(folder.path())?;
     let begun = match begun {
         Some(begun) => take_up(setup, begun, &split)?,
