@@ -139,3 +139,23 @@ fn later_steps_use_rollouts_of_earlier_ones_unless_they_must_be_fresh() {
     assert_eq!(summary["rollouts"]["new"], json!(fresh.asked()));
     assert!(fresh.asked() > plain.asked());
 }
+
+#[test]
+fn status_says_whether_a_run_is_finished() {
+    let standing = |scene: &Scene| -> Value {
+        serde_json::from_str(&scene.world.skilltrain(&["status", "--run", "run", "--json"]).ok()).unwrap()
+    };
+    // One that ran out of patience, one without tasks to select by, one that its budget stopped.
+    let script = format!("{YARD} yard \"The yard has $CALL cats.\"");
+    let scene = Scene::new().with_agent(&script).with("train.batch_size", 2).with("evaluation.patience", 2);
+    scene.result();
+    assert_eq!((&standing(&scene)["run"]["is_finished"], scene.world.calls()), (&json!(true), 2), "{:#}", standing(&scene));
+    let scene = learning().with("evaluation.use_gate", false);
+    scene.world.write("tasks/selection.jsonl", "");
+    scene.result();
+    assert_eq!(standing(&scene)["run"]["is_finished"], json!(true), "{:#}", standing(&scene));
+    let scene = learning().with("budget.max_calls", 18);
+    scene.train(&[]).fails(1);
+    let standing = standing(&scene);
+    assert_eq!((&standing["run"]["is_finished"], &standing["run"]["at"]), (&json!(false), &json!("epoch_00/step_01")));
+}
