@@ -5,11 +5,13 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::state::State;
 use super::{Run, Setup};
 use crate::config::{Config, Strategy};
 use crate::ground::crash;
 use crate::ground::error::{Context as _, Error, Result};
 use crate::ground::files;
+use crate::pool::folder::StatCache;
 use crate::pool::repo::{Pool, parse_id};
 use crate::pool::{Oid, seed};
 use crate::run::cycle::VERSION;
@@ -21,6 +23,7 @@ use crate::stages::leak::Leaks;
 use crate::stages::scheduler;
 use crate::stages::split::{Ratio, Split};
 use crate::task;
+use crate::train::backward;
 use crate::train::measure::Attempts;
 
 /// What a run was begun with, as `run.json` holds it.
@@ -86,6 +89,20 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     }
     let (leaks, rollouts, proven) = (Leaks::of(&split), Cell::default(), Cell::default());
     Ok(Run { setup, leaks, split, begun, attempts, pool, rollouts, proven, _lock: lock })
+}
+
+/// Refuses a pool that the next backward pass would refuse, before its step's tasks are attempted.
+pub(super) fn check_pool(run: &Run<'_>, state: &State) -> Result<()> {
+    let config = run.config();
+    let is_done = state.reports.len() >= run.steps() || state.is_out_of_patience(run);
+    if is_done || config.train.freeze || config.optimizer.strategy != Strategy::Backward {
+        return Ok(());
+    }
+    let files = run.pool.files(run.pool.tip()?)?;
+    backward::check_clean(&run.pool, &files, &mut StatCache::default()).map_err(|error| {
+        // Not "commit them": the run would refuse a commit that is not its own.
+        error.hint("move them out of the run's pool, or take them back with git; nothing was touched")
+    })
 }
 
 /// A folder that holds something else is nobody's run.
