@@ -62,6 +62,12 @@ impl Final {
     fn is_tested(&self) -> bool {
         self.test.iter().any(Option::is_some)
     }
+
+    /// Whether each pool that was measured has a mean. Where too many scores are missing, the end is gone through again,
+    /// and what was lost is asked for again.
+    fn is_whole(&self) -> bool {
+        self.selection.iter().chain(&self.test).flatten().all(|measured| measured.means.is_some())
+    }
 }
 
 /// Whether the test split is to be opened. The key may change on a finished run, which is then ended anew; a test that was
@@ -74,7 +80,9 @@ fn is_tested(run: &Run<'_>) -> bool {
 pub(super) fn finish(run: &Run<'_>, state: &State) -> Result<Summary> {
     let stretch = Stretch::Final;
     let known = record::<Final>(&run.setup.folder, stretch)?;
-    let end = match known.filter(|end| end.steps == state.reports.len() && (end.is_tested() || !is_tested(run))) {
+    let holds =
+        |end: &Final| end.steps == state.reports.len() && end.is_whole() && (end.is_tested() || !is_tested(run));
+    let end = match known.filter(holds) {
         Some(end) => end,
         None => measure(run, state)?,
     };
@@ -97,22 +105,25 @@ fn measure(run: &Run<'_>, state: &State) -> Result<Final> {
     let (seed, last) = (run.begun.seed()?, state.current);
     let candidates = [seed, likely_best(run, state)?, last];
     let selection = on(run, "final check", candidates, &run.split.selection)?;
-    // Of equals the earlier one: a longer training that gained nothing is no reason for more cards.
-    let score = |at: usize| {
-        let means = selection[at].as_ref().and_then(|measured| measured.means)?;
-        Some(run.metric().of_means(means.hard, means.soft))
-    };
-    let best = (0..3).rev().filter(|at| score(*at).is_some()).max_by(|one, two| {
-        score(*one).partial_cmp(&score(*two)).unwrap_or(std::cmp::Ordering::Equal).then(two.cmp(one).reverse())
-    });
-    let commits = [seed, candidates[best.unwrap_or(2)], last];
-    let selection = [selection[0].clone(), selection[best.unwrap_or(2)].clone(), selection[2].clone()];
+    let best = best_of(run, &selection);
+    let commits = [seed, candidates[best], last];
+    let selection = [selection[0].clone(), selection[best].clone(), selection[2].clone()];
     let test = if is_tested(run) { on(run, "test", commits, &run.split.test)? } else { [None, None, None] };
     let end = Final { steps: state.reports.len(), commits: commits.map(|commit| commit.to_string()), selection, test };
     run.end_stretch(stretch)?;
     files::write_json(&run.setup.folder.record(&stretch), &end)?;
     crash::point("stretch-done");
     Ok(end)
+}
+
+/// Which of the first, the likely best and the last pool is the best one. Of equals it is the earlier one: a longer training
+/// that gained nothing is no reason for more cards. Where one of them has no mean, what the gate said stands.
+fn best_of(run: &Run<'_>, selection: &[Option<Measurement>; 3]) -> usize {
+    let means = || selection.iter().map(|measured| measured.as_ref().and_then(|measured| measured.means));
+    let scores: Option<Vec<f64>> =
+        means().map(|means| means.map(|means| run.metric().of_means(means.hard, means.soft))).collect();
+    let Some(scores) = scores else { return 1 };
+    (1..scores.len()).fold(0, |best, at| if scores[at] > scores[best] { at } else { best })
 }
 
 /// The pool that did best at the gate so far: the last accepted one under a gate, the highest score without.
@@ -143,7 +154,19 @@ fn on(run: &Run<'_>, what: &str, commits: [Oid; 3], tasks: &[Task]) -> Result<[O
         }
         let view = run.view(commits[at])?;
         let measured = run.measure(Stretch::Final, what, &view, tasks, run.repeats())?;
-        found[at] = Some(measurement(&view, &measured, run.repeats().repeats));
+        let mut sum = measurement(&view, &measured, run.repeats().repeats);
+        let least = run.config().evaluation.min_coverage;
+        if (sum.measured as f64) < least * sum.tasks as f64 {
+            // A mean over what happened to be measured would say nothing of the pool.
+            sum.means = None;
+            let (measured, tasks, least) = (sum.measured, sum.tasks, least * 100.0);
+            let text = format!(
+                "{what}: {measured} of {tasks} tasks have a score, and {least:.0} % must (evaluation.min_coverage): there is \
+                 no mean; the same command asks again for what is missing"
+            );
+            run.tell(&Event::Warning { text });
+        }
+        found[at] = Some(sum);
     }
     Ok(found)
 }
