@@ -17,7 +17,9 @@ fn rule(fact: usize) -> String {
 fn two_epochs(guidance: &'static str) -> Scene {
     let scene = Scene::with_optimizer(move |asked, _, number| match (asked, number) {
         (Asked::Failures, 0) => json!({"edits": [create(CARD, &format!("{}\n- {}", rule(0), rule(1)))]}),
-        (Asked::Failures, 1) => json!({"edits": [edit("replace", CARD, &rule(1), &format!("{}\n- {}", rule(2), rule(3)))]}),
+        (Asked::Failures, 1) => {
+            json!({"edits": [edit("replace", CARD, &rule(1), &format!("{}\n- {}", rule(2), rule(3)))]})
+        }
         (Asked::Slow, _) => json!({"guidance": guidance}),
         (Asked::Meta, number) => json!({"notes": format!("- Note {number}: short cards helped.")}),
         _ => json!({"edits": []}),
@@ -47,7 +49,8 @@ fn a_slow_update_puts_guidance_into_its_card_when_that_helps() {
 #[test]
 fn guidance_that_helps_nobody_is_refused_at_the_gate_and_taken_without_one() {
     for (gated, outcome) in [(true, "rejected"), (false, "accepted")] {
-        let scene = two_epochs("- The yard likes short answers.").with("optimizer.slow_update_gate_with_selection", gated);
+        let scene =
+            two_epochs("- The yard likes short answers.").with("optimizer.slow_update_gate_with_selection", gated);
         scene.result();
         let report = slow(&scene, 1);
         assert_eq!(report["outcome"], outcome, "{report:#}");
@@ -169,7 +172,10 @@ fn a_frozen_arm_makes_the_same_rollouts_and_never_changes_its_pool() {
     assert_eq!((&summary["unchanged"], &summary["steps"], scene.world.calls()), (&json!(6), &json!(6), 0));
     assert_eq!(scene.git(&["rev-list", "--count", "HEAD"]), "1");
     assert_eq!(summary["test"][2]["means"]["hard"], json!(2.0 / 6.0));
-    assert_eq!(scene.step(1, 2)["batch"]["means"]["hard"], scene.json("epoch_01/step_02/step.json")["batch"]["means"]["hard"]);
+    assert_eq!(
+        scene.step(1, 2)["batch"]["means"]["hard"],
+        scene.json("epoch_01/step_02/step.json")["batch"]["means"]["hard"]
+    );
 }
 
 #[test]

@@ -51,6 +51,17 @@ fn without_a_gate_every_step_is_taken_its_score_recorded_and_the_best_one_export
 }
 
 #[test]
+fn of_pools_that_score_alike_the_earlier_one_is_the_best() {
+    let scene = Scene::new().with_agent(&format!("{YARD} yard \"The yard has $CALL cats.\""));
+    let scene = scene.with("evaluation.use_gate", false).with("train.batch_size", 6);
+    let summary = scene.result();
+    assert_eq!(summary["accepted"], json!(2));
+    assert_eq!(summary["commits"][1], summary["commits"][0]);
+    assert_ne!(summary["commits"][2], summary["commits"][0]);
+    assert_eq!(scene.git(&["rev-parse", "best"]), summary["commits"][0].as_str().unwrap());
+}
+
+#[test]
 fn without_a_gate_there_need_be_no_selection_split() {
     let scene = three_steps().with("evaluation.use_gate", false);
     scene.world.write("tasks/selection.jsonl", "");
@@ -63,12 +74,8 @@ fn without_a_gate_there_need_be_no_selection_split() {
 #[test]
 fn the_metric_says_what_higher_means() {
     // Five facts half right before; one wholly right and nothing else with the candidate: hard 0 → 1/6, soft 5/12 → 1/6.
-    let rows = [
-        ("hard", 0.5, "accepted"),
-        ("soft", 0.5, "rejected"),
-        ("mixed", 0.25, "accepted"),
-        ("mixed", 0.5, "rejected"),
-    ];
+    let rows =
+        [("hard", 0.5, "accepted"), ("soft", 0.5, "rejected"), ("mixed", 0.25, "accepted"), ("mixed", 0.5, "rejected")];
     for (metric, weight, outcome) in rows {
         let script = format!("{YARD} yard 'The head rigger of the sail loft is Marit Aune.'");
         let halves: Vec<[&str; 4]> = FACTS[..5].iter().map(wrong).collect();
@@ -87,7 +94,10 @@ fn the_mixed_score_is_the_weighted_mean() {
     let script = format!("{YARD} yard 'The head rigger of the sail loft is Marit Aune.'");
     let scene = Scene::new().with_cards(&[wrong(&FACTS[0])]).with_agent(&script);
     // Without a gate nothing is left out, so the scores are of all tasks.
-    scene.with("evaluation.use_gate", false).with("evaluation.gate_metric", "mixed").with("evaluation.mixed_weight", 0.25)
+    scene
+        .with("evaluation.use_gate", false)
+        .with("evaluation.gate_metric", "mixed")
+        .with("evaluation.mixed_weight", 0.25)
         .check(|step| {
             assert!((step["current_score"].as_f64().unwrap() - 0.25 * 0.5 / 6.0).abs() < 1e-9, "{step:#}");
             assert!((step["candidate_score"].as_f64().unwrap() - 1.0 / 6.0).abs() < 1e-9, "{step:#}");
@@ -144,9 +154,8 @@ fn a_sequential_gate_needs_tasks_enough_and_spends_its_level_over_the_run() {
         let scene = scene.with_agent(&script).with("train.batch_size", 4);
         scene.with("evaluation.gate_policy", "sequential").with("evaluation.alpha", 0.05)
     };
-    let levels = |scene: &Scene| -> Vec<f64> {
-        (0..3).map(|step| scene.step(0, step)["level"].as_f64().unwrap()).collect()
-    };
+    let levels =
+        |scene: &Scene| -> Vec<f64> { (0..3).map(|step| scene.step(0, step)["level"].as_f64().unwrap()).collect() };
     let close = |found: &[f64], wanted: &[f64]| {
         assert!(found.iter().zip(wanted).all(|(one, two)| (one - two).abs() < 1e-12), "{found:?} {wanted:?}");
     };

@@ -18,7 +18,9 @@ fn a_task_in_two_splits_is_refused_with_both_lines() {
     same_id["id"] = json!("slipway-0");
     let mut same_text = task(&FACTS[0], 8);
     same_text["input"] = json!("what  IS the mooring fee of the east pontoon?");
-    for (wrong, said) in [(same_id, "task `slipway-0` is in two splits"), (same_text, "the input of `pontoon-0` and `pontoon-8`")] {
+    for (wrong, said) in
+        [(same_id, "task `slipway-0` is in two splits"), (same_text, "the input of `pontoon-0` and `pontoon-8`")]
+    {
         let scene = Scene::new();
         let fine = task(&FACTS[2], 9);
         scene.world.write("tasks/selection.jsonl", lines([fine, wrong]));
@@ -198,7 +200,9 @@ fn who_attempts_must_be_named() {
 fn files(scene: &Scene) -> BTreeMap<String, Vec<u8>> {
     let root = scene.world.path("run");
     let walk = walkdir::WalkDir::new(&root).into_iter().flatten().filter(|entry| entry.file_type().is_file());
-    walk.map(|entry| (entry.path().strip_prefix(&root).unwrap().display().to_string(), std::fs::read(entry.path()).unwrap()))
-        .filter(|(path, _)| path != "events.jsonl")
-        .collect()
+    walk.map(|entry| {
+        (entry.path().strip_prefix(&root).unwrap().display().to_string(), std::fs::read(entry.path()).unwrap())
+    })
+    .filter(|(path, _)| path != "events.jsonl")
+    .collect()
 }

@@ -58,8 +58,10 @@ fn the_test_split_is_opened_at_the_end_or_not_at_all() {
     scene.set("evaluation.eval_test", true);
     let summary = scene.result();
     assert_eq!(summary["test"][2]["means"]["hard"], json!(0.5), "{summary:#}");
-    let first_test = scene.server.seen().iter().position(|seen| crate::scene::text(seen, "user").starts_with("Do you know"));
-    let last_other = scene.server.seen().iter().rposition(|seen| !crate::scene::text(seen, "user").starts_with("Do you know"));
+    let first_test =
+        scene.server.seen().iter().position(|seen| crate::scene::text(seen, "user").starts_with("Do you know"));
+    let last_other =
+        scene.server.seen().iter().rposition(|seen| !crate::scene::text(seen, "user").starts_with("Do you know"));
     assert!(first_test > last_other, "{first_test:?} {last_other:?}");
 }
 
@@ -85,7 +87,8 @@ fn keys_are_in_no_file_of_the_run_nor_in_what_is_said() {
     assert!(!run.err.contains(secret) && !run.out.contains(secret));
     run.ok();
     assert!(scene.server.seen().iter().all(|seen| seen.headers["authorization"].contains(secret)), "the key was sent");
-    let walk = walkdir::WalkDir::new(scene.world.root()).into_iter().flatten().filter(|entry| entry.file_type().is_file());
+    let walk =
+        walkdir::WalkDir::new(scene.world.root()).into_iter().flatten().filter(|entry| entry.file_type().is_file());
     for entry in walk {
         let bytes = std::fs::read(entry.path()).unwrap();
         let there = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
@@ -149,7 +152,12 @@ fn status_says_whether_a_run_is_finished() {
     let script = format!("{YARD} yard \"The yard has $CALL cats.\"");
     let scene = Scene::new().with_agent(&script).with("train.batch_size", 2).with("evaluation.patience", 2);
     scene.result();
-    assert_eq!((&standing(&scene)["run"]["is_finished"], scene.world.calls()), (&json!(true), 2), "{:#}", standing(&scene));
+    assert_eq!(
+        (&standing(&scene)["run"]["is_finished"], scene.world.calls()),
+        (&json!(true), 2),
+        "{:#}",
+        standing(&scene)
+    );
     let scene = learning().with("evaluation.use_gate", false);
     scene.world.write("tasks/selection.jsonl", "");
     scene.result();

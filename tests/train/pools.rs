@@ -1,6 +1,6 @@
 //! What a run does to its pool: commits, references, notes, tags, and other people's work in it.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::scene::{Scene, YARD};
 
@@ -36,9 +36,14 @@ fn an_accepted_commit_stays_and_a_rejected_one_is_kept_beside_the_branch() {
     scene.git(&["fsck", "--strict", "--no-dangling"]);
     assert_eq!(summary["accepted"], json!(1));
     let body = scene.git(&["log", "-1", "--format=%B"]);
-    for trailer in ["Skilltrain-Run: run", "Skilltrain-Step: run-epoch_00-step_00-g01", "Skilltrain-Optimizer: command:",
-        "Skilltrain-Evidence: ", "Skilltrain-Tokens: ", "Skilltrain-Cost: "]
-    {
+    for trailer in [
+        "Skilltrain-Run: run",
+        "Skilltrain-Step: run-epoch_00-step_00-g01",
+        "Skilltrain-Optimizer: command:",
+        "Skilltrain-Evidence: ",
+        "Skilltrain-Tokens: ",
+        "Skilltrain-Cost: ",
+    ] {
         assert!(body.contains(trailer), "{trailer}: {body}");
     }
     assert!(body.starts_with("train run-epoch_00-step_00-g01\n"), "{body}");
@@ -147,23 +152,27 @@ fn a_commit_of_somebody_else_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn a_file_of_the_users_in_the_pool_keeps_its_bytes() {
+fn a_file_of_the_users_in_the_pool_keeps_its_bytes_and_is_named_before_anything_is_paid() {
     let mut scene = paused();
     scene.train(&[]).fails(1);
+    let asked = scene.asked();
     scene.world.write("run/memory/script.sh", "#!/bin/sh\necho mine\n");
-    scene.world.write("run/memory/01_craft_elements/draft.txt", "half a thought");
     scene.set("budget.max_calls", 500);
-    let run = scene.train(&["--json"]);
-    assert_eq!(scene.world.read("run/memory/script.sh"), "#!/bin/sh\necho mine\n");
-    assert_eq!(scene.world.read("run/memory/01_craft_elements/draft.txt"), "half a thought");
-    if run.code == Some(0) {
-        let summary: Value = serde_json::from_str(&run.ok()).unwrap();
-        assert_eq!(summary["steps"], json!(3));
-        assert!(!scene.git(&["ls-tree", "-r", "--name-only", "HEAD"]).contains("script.sh"));
-    } else {
-        let error = run.fails(1);
-        assert!(error.contains("script.sh") && error.contains("draft.txt"), "{error}");
-    }
+    let error = scene.train(&[]).fails(1);
+    assert!(error.contains("script.sh") && error.contains("move them out"), "{error}");
+    assert_eq!((scene.world.read("run/memory/script.sh").as_str(), scene.asked()), ("#!/bin/sh\necho mine\n", asked));
+    // A run that is finished, frozen or made of typed edits has nothing against it.
+    std::fs::remove_file(scene.world.path("run/memory/script.sh")).unwrap();
+    let summary = scene.result();
+    scene.world.write("run/memory/script.sh", "#!/bin/sh\necho mine\n");
+    assert_eq!(scene.result(), summary);
+    let mut typed = Scene::new().with("optimizer.strategy", "patch").with("budget.max_calls", 19);
+    typed.train(&[]).fails(1);
+    typed.world.write("run/memory/script.sh", "mine");
+    typed.set("budget.max_calls", 500);
+    assert_eq!(typed.result()["accepted"], json!(1));
+    assert_eq!(typed.world.read("run/memory/script.sh"), "mine");
+    assert!(!typed.git(&["ls-tree", "-r", "--name-only", "HEAD"]).contains("script.sh"));
 }
 
 #[test]
@@ -184,12 +193,19 @@ fn a_card_that_the_user_is_editing_is_named_and_left_alone() {
 #[test]
 fn two_trainers_do_not_share_a_run() {
     let mut scene = repeating();
-    let script = format!("{YARD} touch \"$ROOT/working\"; while [ ! -e \"$ROOT/go\" ]; do sleep 0.02; done; yard 'The yard has cats.'");
+    let script = format!(
+        "{YARD} touch \"$ROOT/working\"; while [ ! -e \"$ROOT/go\" ]; do sleep 0.02; done; yard 'The yard has cats.'"
+    );
     let agent = scene.world.agent(&script);
     scene.set("optimizer.name", agent);
     scene.config();
-    let mut first = scene.world.command(&["train"]).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null())
-        .spawn().unwrap();
+    let mut first = scene
+        .world
+        .command(&["train"])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
     let began = std::time::Instant::now();
     while !scene.world.path("working").exists() && began.elapsed().as_secs() < 60 {
         std::thread::sleep(std::time::Duration::from_millis(20));

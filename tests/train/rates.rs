@@ -85,7 +85,8 @@ fn a_step_deletes_no_more_cards_than_it_may() {
         );
         let scene = Scene::new().with_cards(&FACTS[..1]).with_agent(&script).with("optimizer.max_deletions", most);
         for name in ["one", "two"] {
-            let text = format!("---\ndescription: Use when {name} is asked. Not for two.\n---\n\n## Rules\n- Say {name}.\n");
+            let text =
+                format!("---\ndescription: Use when {name} is asked. Not for two.\n---\n\n## Rules\n- Say {name}.\n");
             scene.world.write(format!("cards/01_craft_elements/{name}.md"), text);
         }
         scene.result();

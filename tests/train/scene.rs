@@ -56,13 +56,17 @@ pub(crate) fn card(facts: &[[&str; 4]]) -> String {
 
 /// What a model answers that can read: the value that a card in its system text states, else that it does not know.
 pub(crate) fn reads(seen: &Seen) -> Step {
-    let (system, asked) = (text(seen, "system").to_lowercase(), text(seen, "user"));
+    answers(&text(seen, "system").to_lowercase(), &text(seen, "user"))
+}
+
+/// What is answered to a question by somebody who knows this text, in lower case.
+pub(crate) fn answers(known: &str, asked: &str) -> Step {
     let fact = FACTS.iter().find(|[_, what, thing, _]| asked.contains(what) && asked.contains(thing));
     let Some([_, what, thing, _]) = fact else { return answer("That is not about the yard.") };
     let mark = format!("the {what} of the {thing} is ");
-    match system.split_once(&mark) {
+    match known.split_once(&mark) {
         Some((_, rest)) => {
-            let value = rest.split(['.', '\n']).next().unwrap();
+            let value = rest.split(['.', '\n', '\\']).next().unwrap();
             answer(&format!("The {what} of the {thing} is {value}."))
         }
         None => answer("I do not know."),
@@ -92,7 +96,10 @@ impl Asked {
     /// What a prompt asks; none for one that these tests do not expect.
     fn of(prompt: &str) -> Option<Asked> {
         let heads = [
-            ("You improve a pool of skill cards. An agent attempted some tasks with the cards as they are now, and failed", Asked::Failures),
+            (
+                "You improve a pool of skill cards. An agent attempted some tasks with the cards as they are now, and failed",
+                Asked::Failures,
+            ),
             ("You improve a pool of skill cards", Asked::Successes),
             ("Several readers", Asked::Merge),
             ("Below are edits that were proposed", Asked::Rank),
@@ -163,7 +170,10 @@ impl Scene {
             if seen.body["model"] != "opt" {
                 return Some(reads(seen));
             }
-            let Some(asked) = Asked::of(seen.last()) else { eprintln!("{}", seen.body["messages"]); return None };
+            let Some(asked) = Asked::of(seen.last()) else {
+                eprintln!("{}", seen.body["messages"]);
+                return None;
+            };
             let number = {
                 let mut counts = counts.lock().unwrap();
                 let count = counts.entry(asked).or_insert(0);

@@ -1,5 +1,7 @@
 //! Providers, programs and evaluators that fail, and what is never made of it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -18,13 +20,16 @@ fn an_endpoint_that_fails_everything_stops_the_run_before_its_first_step() {
         let error = scene.train(&[]).fails(3);
         assert!(error.contains("503"), "{error}");
         assert!(!scene.world.path("run/epoch_00/step_00").exists(), "{error}");
-        assert!(!scene.world.path("run/baseline/baseline.json").exists() && !scene.world.path("run/summary.json").exists());
+        assert!(
+            !scene.world.path("run/baseline/baseline.json").exists() && !scene.world.path("run/summary.json").exists()
+        );
         let scored = walkdir::WalkDir::new(scene.world.path("run/rollouts")).into_iter().flatten();
         assert_eq!(scored.filter(|entry| entry.file_type().is_file() && entry.file_name() == "result.json").count(), 0);
         assert_eq!(scene.git(&["rev-list", "--count", "HEAD"]), "1");
     }
     // Without a selection split it is the first step that meets it.
-    let scene = Scene::by(|_, _| Some(status(503, "down"))).with("evaluation.use_gate", false).with("train.batch_size", 2);
+    let scene =
+        Scene::by(|_, _| Some(status(503, "down"))).with("evaluation.use_gate", false).with("train.batch_size", 2);
     scene.world.write("tasks/selection.jsonl", "");
     let error = scene.train(&[]).fails(3);
     assert!(error.contains("503"), "{error}");
@@ -46,7 +51,8 @@ fn an_endpoint_that_comes_back_is_asked_again_for_what_was_lost_alone() {
 fn too_few_scores_leave_a_step_undecided() {
     // The selection tasks of two facts are lost, but not when the first pool is measured.
     let scene = Scene::by(|seen, _| {
-        let lost = text(seen, "user").contains("Which") && text(seen, "system").contains("12 crowns")
+        let lost = text(seen, "user").contains("Which")
+            && text(seen, "system").contains("12 crowns")
             && ["winter shed", "sail loft"].iter().any(|thing| text(seen, "user").contains(thing));
         Some(if lost { status(500, "oops") } else { reads(seen) })
     });
@@ -55,7 +61,34 @@ fn too_few_scores_leave_a_step_undecided() {
     let step = scene.step(0, 0);
     assert_eq!((&step["outcome"], &step["after"]), (&json!("undecided"), &step["before"]));
     assert!(step["reason"].as_str().unwrap().contains("could not be measured"), "{step:#}");
-    assert!(scene.git(&["for-each-ref", "--format=%(refname)"]).contains("refs/skilltrain/undecided/run-epoch_00-step_00"));
+    assert!(
+        scene.git(&["for-each-ref", "--format=%(refname)"]).contains("refs/skilltrain/undecided/run-epoch_00-step_00")
+    );
+}
+
+#[test]
+fn a_test_with_too_few_scores_has_no_mean_and_is_asked_for_again() {
+    // Four of the six test questions are lost at first.
+    let (down, asked) = (Arc::new(AtomicBool::new(true)), ["east pontoon", "old slipway", "winter shed", "sail loft"]);
+    let state = Arc::clone(&down);
+    let scene = Scene::by(move |seen, _| {
+        let user = text(seen, "user");
+        let lost = user.starts_with("Do you") && asked.iter().any(|thing| user.contains(thing));
+        Some(if lost && state.load(Ordering::SeqCst) { status(500, "oops") } else { reads(seen) })
+    });
+    let run = scene.train(&["--json"]);
+    assert!(run.err.contains("test: 2 of 6 tasks have a score") && run.err.contains("no mean"), "{}", run.err);
+    let summary: Value = serde_json::from_str(&run.ok()).unwrap();
+    assert_eq!((&summary["test"][1]["means"], &summary["test"][1]["measured"]), (&Value::Null, &json!(2)));
+    assert_eq!(summary["selection"][1]["means"]["hard"], json!(1.0));
+    let before = scene.asked();
+    down.store(false, Ordering::SeqCst);
+    assert_eq!(scene.result()["test"][1]["means"]["hard"], json!(1.0));
+    // Eight lost answers: four under each pool.
+    assert_eq!(scene.asked() - before, 8);
+    let text = scene.train(&[]).ok();
+    assert!(text.contains("test       baseline 0.0000 → best 1.0000, last 1.0000 (6 tasks, hard)"), "{text}");
+    assert_eq!(scene.asked() - before, 8);
 }
 
 /// A target that answers from the pool's folder; one task hangs, and has a child that hangs too and writes later.
@@ -138,9 +171,9 @@ fn pasting(answers: &[String]) -> Scene {
     let scene = Scene::new().with_agent(script);
     let head = "---\ndescription: Use when the gate is asked for. Not for letters.\n---\n\n## Rules\n";
     scene.world.write("leak.md", format!("{head}{rules}"));
-    let told = answers.iter().enumerate().map(|(n, answer)| {
-        json!({"id": format!("gate-{n}"), "input": format!("Who opens gate {n}?"), "reference": answer})
-    });
+    let told = answers.iter().enumerate().map(
+        |(n, answer)| json!({"id": format!("gate-{n}"), "input": format!("Who opens gate {n}?"), "reference": answer}),
+    );
     let others = FACTS.iter().map(|fact| task(fact, 0));
     scene.world.write("tasks/train.jsonl", lines(others.chain(told)));
     scene
@@ -191,6 +224,7 @@ fn an_optimizer_that_only_appends_meets_the_size_limit_and_the_summary_shows_the
         commit";
     let scene = Scene::new().with_agent(script).with("train.batch_size", 4).with("evaluation.use_gate", false);
     let summary = scene.result();
+    assert!(scene.train(&[]).ok().contains(&format!("after each step: {0}, {0}, {0}", summary["pool_tokens"][0])));
     let tokens: Vec<u64> =
         summary["pool_tokens"].as_array().unwrap().iter().map(|tokens| tokens.as_u64().unwrap()).collect();
     assert_eq!(tokens.len(), 3);

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::scene::{Asked, FACTS, Scene, YARD, create};
+use crate::scene::{Asked, FACTS, Scene, YARD, create, text};
+use crate::server::{Seen, Step, completion, json_reply};
 
 const YARD_CARD: &str = "01_craft_elements/yard.md";
 
@@ -39,10 +40,16 @@ fn each_update_mode_mends_the_pool_in_its_own_way() {
 #[test]
 fn edits_beyond_the_rate_are_left_and_told() {
     let scene = Scene::with_optimizer(|asked, _, number| match asked {
-        Asked::Failures if number == 0 => json!({"edits": [create(YARD_CARD, "The crane limit of the old slipway is 9 tons.")]}),
-        Asked::Failures => json!({"edits": [create("01_craft_elements/lock.md", "The radio channel of the lock keeper is 74.")]}),
-        Asked::Merge => json!({"edits": [create("01_craft_elements/lock.md", "The radio channel of the lock keeper is 74."),
-            create(YARD_CARD, "The crane limit of the old slipway is 9 tons.")]}),
+        Asked::Failures if number == 0 => {
+            json!({"edits": [create(YARD_CARD, "The crane limit of the old slipway is 9 tons.")]})
+        }
+        Asked::Failures => {
+            json!({"edits": [create("01_craft_elements/lock.md", "The radio channel of the lock keeper is 74.")]})
+        }
+        Asked::Merge => {
+            json!({"edits": [create("01_craft_elements/lock.md", "The radio channel of the lock keeper is 74."),
+            create(YARD_CARD, "The crane limit of the old slipway is 9 tons.")]})
+        }
         Asked::Rank => json!({"order": [1, 0]}),
         _ => json!({}),
     });
@@ -81,9 +88,8 @@ fn batches_are_accumulated_for_one_step() {
     assert_eq!((&summary["steps"], &scene.step(0, 0)["batch"]["tasks"]), (&json!(3), &json!(4)));
     let events = scene.world.read("run/events.jsonl");
     let rollouts = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let of_two = rollouts.filter(|event| {
-        event["event"] == "rollouts_started" && event["what"] == "rollout" && event["total"] == 2
-    });
+    let of_two = rollouts
+        .filter(|event| event["event"] == "rollouts_started" && event["what"] == "rollout" && event["total"] == 2);
     assert_eq!(of_two.count(), 6);
     let works: Vec<usize> = (0..3)
         .map(|step| scene.json(&format!("epoch_00/step_{step:02}/batch.json")).as_array().unwrap().len())
@@ -97,9 +103,8 @@ fn an_epoch_goes_through_every_task_once_in_an_order_of_its_own() {
     // Rollouts are not used again, so that each step's own calls tell its tasks.
     let scene = scene.with("train.workers", 1);
     scene.train(&["--fresh"]).ok();
-    let orders: Vec<Vec<String>> = (0..2)
-        .map(|epoch| (0..3).flat_map(|step| tasks(&scene, epoch, step)).collect())
-        .collect();
+    let orders: Vec<Vec<String>> =
+        (0..2).map(|epoch| (0..3).flat_map(|step| tasks(&scene, epoch, step)).collect()).collect();
     for order in &orders {
         let mut sorted = order.clone();
         sorted.sort();
@@ -117,9 +122,12 @@ fn only_failures_teach_where_that_is_wanted() {
         let batch = scene.json("epoch_00/step_00/batch.json");
         assert_eq!(batch.as_array().unwrap().len(), works, "{only}");
         // Failures come first.
-        let failed = |place: usize| scene.world.read(format!(
-            "run/epoch_00/step_00/{}", batch[place]["loss_report"].as_str().unwrap()
-        )).contains("Right: 0 of 1");
+        let failed = |place: usize| {
+            scene
+                .world
+                .read(format!("run/epoch_00/step_00/{}", batch[place]["loss_report"].as_str().unwrap()))
+                .contains("Right: 0 of 1")
+        };
         assert!((0..6).all(failed), "{only}");
         assert!((6..works).all(|place| !failed(place)), "{only}");
     }
@@ -128,7 +136,10 @@ fn only_failures_teach_where_that_is_wanted() {
 #[test]
 fn minibatches_are_micro_steps_each_with_its_commit() {
     let scene = Scene::new().with_agent("card 01_craft_elements/c$CALL.md \"$(sed -n ${CALL}p $ROOT/facts)\"; commit");
-    scene.world.write("facts", FACTS.map(|[_, what, thing, value]| format!("The {what} of the {thing} is {value}.\n")).concat());
+    scene.world.write(
+        "facts",
+        FACTS.map(|[_, what, thing, value]| format!("The {what} of the {thing} is {value}.\n")).concat(),
+    );
     let scene = scene.with("gradient.minibatch_size", 5);
     scene.result();
     let step = scene.step(0, 0);
@@ -153,4 +164,31 @@ fn tasks(scene: &Scene, epoch: usize, step: usize) -> Vec<String> {
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).unwrap()["place"].as_str().map(str::to_owned))
         .collect()
+}
+
+/// A target that opens the card of the yard, where there is one, before it answers.
+fn opens(seen: &Seen) -> Step {
+    let messages = seen.body["messages"].as_array().unwrap();
+    let listed = text(seen, "system").contains(YARD_CARD);
+    if !listed || messages.iter().any(|message| message["role"] == "tool") {
+        let said = seen.body["messages"].to_string().to_lowercase();
+        return crate::scene::answers(&said, &text(seen, "user"));
+    }
+    let call = json!({"id": "c1", "type": "function",
+        "function": {"name": "read_card", "arguments": json!({"path": YARD_CARD}).to_string()}});
+    json_reply(&completion(json!({"role": "assistant", "content": null, "tool_calls": [call]}), "tool_calls"))
+}
+
+#[test]
+fn an_edit_of_a_card_that_no_task_opened_costs_no_rollout() {
+    let script = "if [ $CALL = 1 ]; then card 01_craft_elements/cats.md 'Cats are fed at noon.'
+        else sed -i 's/^- .*/- Cats are fed at night./' 01_craft_elements/cats.md; fi; commit";
+    let scene = Scene::by(|seen, _| Some(opens(seen))).with_cards(&FACTS[..2]).with_agent(script);
+    let scene = scene.with("target.mode", "routed").with("evaluation.use_gate", false).with("train.batch_size", 6);
+    let summary = scene.result();
+    assert_eq!(summary["selection"][0]["means"]["hard"], json!(2.0 / 6.0));
+    let (header, rule) = (scene.step(0, 0), scene.step(0, 1));
+    assert_eq!((&header["cards"]["created"], &rule["cards"]["changed"]), (&json!(1), &json!(1)));
+    assert_eq!((&header["gate_new"], &rule["gate_new"]), (&json!(6), &json!(0)));
+    assert_eq!(rule["gate_saved"], json!(12));
 }

@@ -72,7 +72,8 @@ impl Run<'_> {
     /// is one task that hangs must come to its end.
     fn check(&self, what: &str, measured: &[Measured]) -> Result<()> {
         let scored = measured.iter().filter(|one| one.score().is_some()).count();
-        let unscored = || measured.iter().filter_map(|one| if let Ending::Unscored(why) = &one.end { Some(why) } else { None });
+        let unscored =
+            || measured.iter().filter_map(|one| if let Ending::Unscored(why) = &one.end { Some(why) } else { None });
         if let Some(why) = unscored().next() {
             let (count, all) = (unscored().count(), measured.len());
             self.tell(&Event::Warning { text: format!("{what}: {count} of {all} answers have no score: {why}") });
@@ -84,8 +85,9 @@ impl Run<'_> {
             return Ok(());
         }
         if let Some(why) = unscored().next() {
-            return Err(Error::failed(why)
-                .hint("nothing was judged, and the answers are kept: mend the evaluator, then run the same command again"));
+            return Err(Error::failed(why).hint(
+                "nothing was judged, and the answers are kept: mend the evaluator, then run the same command again",
+            ));
         }
         let lost = measured.iter().find_map(|one| if let Ending::Lost(why) = &one.end { Some(why) } else { None });
         let why = lost.map_or("", String::as_str);

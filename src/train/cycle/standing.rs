@@ -8,8 +8,8 @@ use crate::config::Config;
 use crate::ground::error::Result;
 use crate::run::cycle::{CycleReport, Outcome};
 use crate::run::folder::{RunDir, Stretch};
-use crate::stages::{gate, scheduler};
 use crate::stages::split::Split;
+use crate::stages::{gate, scheduler};
 
 /// Where a run stands.
 #[derive(Debug, Clone, Serialize)]
