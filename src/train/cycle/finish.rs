@@ -85,16 +85,13 @@ fn measure(run: &Run<'_>, state: &State) -> Result<Final> {
     let (seed, last) = (run.begun.seed()?, state.current);
     let candidates = [seed, likely_best(run, state)?, last];
     let selection = on(run, "final check", candidates, &run.split.selection)?;
-    // Of equals the earlier one: a longer training that gained nothing is no reason for more cards.
-    let score = |at: usize| {
-        let means = selection[at].as_ref().and_then(|measured| measured.means)?;
+    let score = |measured: &Option<Measurement>| {
+        let means = measured.as_ref()?.means?;
         Some(run.metric().of_means(means.hard, means.soft))
     };
-    let best = (0..3).rev().filter(|at| score(*at).is_some()).max_by(|one, two| {
-        score(*one).partial_cmp(&score(*two)).unwrap_or(std::cmp::Ordering::Equal).then(two.cmp(one).reverse())
-    });
-    let commits = [seed, candidates[best.unwrap_or(2)], last];
-    let selection = [selection[0].clone(), selection[best.unwrap_or(2)].clone(), selection[2].clone()];
+    let best = best_of(selection.each_ref().map(score));
+    let commits = [seed, candidates[best], last];
+    let selection = [selection[0].clone(), selection[best].clone(), selection[2].clone()];
     let tested = run.config().evaluation.eval_test && !run.split.test.is_empty();
     let test = if tested { on(run, "test", commits, &run.split.test)? } else { [None, None, None] };
     let end = Final { steps: state.reports.len(), commits: commits.map(|commit| commit.to_string()), selection, test };
@@ -102,6 +99,13 @@ fn measure(run: &Run<'_>, state: &State) -> Result<Final> {
     files::write_json(&run.setup.folder.record(&stretch), &end)?;
     crash::point("stretch-done");
     Ok(end)
+}
+
+/// The place of the highest score; of equals the first: a longer training that gained nothing is no reason for more cards.
+/// The last pool's when nothing is known.
+fn best_of(scores: [Option<f64>; 3]) -> usize {
+    let known = (0..3).filter(|at| scores[*at].is_some());
+    known.reduce(|best, at| if scores[at] > scores[best] { at } else { best }).unwrap_or(2)
 }
 
 /// The pool that did best at the gate so far: the last accepted one under a gate, the highest score without.
@@ -185,4 +189,17 @@ fn summary(run: &Run<'_>, state: &State, end: Final) -> Result<Summary> {
         rollouts,
         usage: ledger.lines(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::best_of;
+
+    #[test]
+    fn the_best_is_the_first_of_the_highest() {
+        assert_eq!(best_of([Some(0.2), Some(0.5), Some(0.5)]), 1);
+        assert_eq!(best_of([Some(0.5), Some(0.5), Some(0.5)]), 0);
+        assert_eq!(best_of([Some(0.0), None, Some(0.1)]), 2);
+        assert_eq!(best_of([None; 3]), 2);
+    }
 }
