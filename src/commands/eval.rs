@@ -146,6 +146,7 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let attempts = Attempts::open(&out)?;
     let measure = measure(args, call, target.as_ref(), evaluator.as_ref(), &attempts)?;
     let measured = measure.run(&view, &tasks)?;
+    attempts.flush()?;
     let scores = Scores {
         pool: pool.root(),
         view: &view,
@@ -204,8 +205,9 @@ fn mode(args: &Args) -> Mode {
 /// Who attempts.
 fn target(args: &Args, call: &Call<'_>, shared: &Shared, out: &Path) -> Result<Box<dyn Target>> {
     let spec = target::needs_model(&args.target)?;
-    let client =
-        spec.map(|spec| args.model.client(&spec, shared.clone(), call, &out.join(JOURNAL), args.fresh)).transpose()?;
+    let journal = out.join(JOURNAL);
+    let client = |spec| args.model.client(&spec, shared.clone(), call, &journal, args.workers, args.fresh);
+    let client = spec.map(client).transpose()?;
     let options = target::Options {
         client,
         mode: mode(args),

@@ -83,7 +83,8 @@ impl ModelArgs {
     }
 
     /// A client of a model. Unless it is replayed, every answer is on disk before it is used: in the file of `--record`,
-    /// else in `journal`, so that a program that was killed does not pay for an answer twice.
+    /// else in `journal`, so that a program that was killed does not pay for an answer twice. At most `workers` calls are
+    /// under way at a time.
     ///
     /// # Errors
     /// As [`Http::new`], [`Recording::open`] and [`Replay::open`]; of kind `Usage` for a fresh recording into a file that
@@ -94,6 +95,7 @@ impl ModelArgs {
         shared: Shared,
         call: &Call<'_>,
         journal: &Path,
+        workers: u16,
         fresh: bool,
     ) -> Result<Client> {
         if let Some(path) = &self.replay {
@@ -110,12 +112,14 @@ impl ModelArgs {
                 None => crate::ground::files::remove(path)?,
             }
         }
-        let settings =
-            Settings { timeout: self.timeout()?.as_secs_f64(), retries: self.retries, ..Settings::default() };
+        let (timeout, max_in_flight) = (self.timeout()?.as_secs_f64(), Some(u32::from(workers)));
+        let settings = Settings { timeout, retries: self.retries, max_in_flight, ..Settings::default() };
         let http = Http::new(spec, &settings, call.env, Arc::new(SystemClock::default()))?;
         let secrets = http.key().cloned().into_iter().collect();
         let inner: Arc<dyn Backend> = Arc::new(http);
-        let backend = Recorder::new(inner, Recording::open(path)?, secrets);
+        let recorder = Recorder::new(inner, Recording::open(path)?, secrets);
+        // Nobody reads the journal, and every question holds the pool.
+        let backend = if self.record.is_some() { recorder } else { recorder.without_questions() };
         Ok(Client::new(Arc::new(backend), shared, self.price, Role::Target))
     }
 }

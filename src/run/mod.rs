@@ -5,3 +5,4 @@ pub mod layout;
 pub mod lock;
 pub mod marker;
 pub mod memo;
+pub mod writer;
