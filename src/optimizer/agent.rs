@@ -96,6 +96,10 @@ impl Optimizer for AgentOptimizer {
         Ok(agent::recall_turn(self.client.as_ref(), &turn)?.map(finished))
     }
 
+    fn returns_edits(&self) -> bool {
+        !self.is_program()
+    }
+
     fn analyse(&self, task: &AnalyseTask<'_>, host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
         self.analyst()?.analyse(task, host)
     }

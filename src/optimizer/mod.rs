@@ -226,6 +226,12 @@ pub trait Optimizer: Sync + Send {
         false
     }
 
+    /// Whether it answers with edits ([`Optimizer::analyse`] and what follows it); one that does not can only work in a
+    /// checkout.
+    fn returns_edits(&self) -> bool {
+        true
+    }
+
     /// Says what a minibatch of attempts teaches, as edits.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{Run, Setup, account};
-use crate::config::Config;
+use crate::config::{Config, Strategy};
 use crate::ground::crash;
 use crate::ground::error::{Context as _, Error, Result};
 use crate::ground::files;
@@ -60,6 +60,10 @@ impl Begun {
 /// Opens a run: a new one is begun, one that is there is taken up.
 pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     let (config, folder) = (setup.config, &setup.folder);
+    if config.optimizer.strategy == Strategy::Patch && !setup.optimizer.returns_edits() {
+        // Its first analysis would say so, after the first pool and a batch were paid.
+        return Err(setup.optimizer.needs_a_checkout());
+    }
     let begun = Begun::read(folder)?;
     let begun = if is_blank(setup)? { None } else { begun };
     if begun.is_none() {
@@ -69,7 +73,8 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     split.check(config.evaluation.use_gate)?;
     let tasks = split.all().into_iter().flat_map(|(_, tasks)| tasks);
     tasks.into_iter().try_for_each(|task| setup.evaluator.check(task))?;
-    // Its lock keeps another trainer out of the whole run.
+    // The shelf's lock keeps another trainer out of the whole run, from before there is a pool; the pool's says who it is.
+    lock::check(&folder.memory().join(".git"))?;
     let attempts = Attempts::open(folder.path())?;
     let begun = match begun {
         Some(begun) => take_up(setup, begun, &split)?,
@@ -80,7 +85,8 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     for path in pool.settle()? {
         (setup.observer)(&Event::left_alone(&path));
     }
-    Ok(Run { setup, leaks: Leaks::of(&split), split, begun, attempts, pool, rollouts: Cell::default(), _lock: lock })
+    let (leaks, rollouts, proven) = (Leaks::of(&split), Cell::default(), Cell::default());
+    Ok(Run { setup, leaks, split, begun, attempts, pool, rollouts, proven, _lock: lock })
 }
 
 /// Whether a run was begun and nothing came of it yet, so that another configuration makes no history untrue: it is begun

@@ -58,11 +58,23 @@ struct Final {
     test: [Option<Measurement>; 3],
 }
 
+impl Final {
+    fn is_tested(&self) -> bool {
+        self.test.iter().any(Option::is_some)
+    }
+}
+
+/// Whether the test split is to be opened. The key may change on a finished run, which is then ended anew; a test that was
+/// made already stays.
+fn is_tested(run: &Run<'_>) -> bool {
+    run.config().evaluation.eval_test && !run.split.test.is_empty()
+}
+
 /// Ends a run, or tells how it ended.
 pub(super) fn finish(run: &Run<'_>, state: &State) -> Result<Summary> {
     let stretch = Stretch::Final;
     let known = record::<Final>(&run.setup.folder, stretch)?;
-    let end = match known.filter(|end| end.steps == state.reports.len()) {
+    let end = match known.filter(|end| end.steps == state.reports.len() && (end.is_tested() || !is_tested(run))) {
         Some(end) => end,
         None => measure(run, state)?,
     };
@@ -92,8 +104,7 @@ fn measure(run: &Run<'_>, state: &State) -> Result<Final> {
     let best = best_of(selection.each_ref().map(score));
     let commits = [seed, candidates[best], last];
     let selection = [selection[0].clone(), selection[best].clone(), selection[2].clone()];
-    let tested = run.config().evaluation.eval_test && !run.split.test.is_empty();
-    let test = if tested { on(run, "test", commits, &run.split.test)? } else { [None, None, None] };
+    let test = if is_tested(run) { on(run, "test", commits, &run.split.test)? } else { [None, None, None] };
     let end = Final { steps: state.reports.len(), commits: commits.map(|commit| commit.to_string()), selection, test };
     run.end_stretch(stretch)?;
     files::write_json(&run.setup.folder.record(&stretch), &end)?;

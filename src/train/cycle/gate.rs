@@ -88,8 +88,7 @@ pub(super) struct Case<'a> {
 pub(super) fn judge(step: &Step<'_>, proposal: &Proposal) -> Result<Judged> {
     let run = step.run;
     let Some(candidate) = proposal.candidate else {
-        let reason = proposal.skipped.first().cloned().unwrap_or_else(|| "nothing was worth changing".into());
-        return Ok(Judged::without(Outcome::Unchanged, reason));
+        return Ok(Judged::without(Outcome::Unchanged, why_unchanged(&proposal.skipped)));
     };
     let mut seen = HashMap::new();
     for report in step.state.reports.iter().filter(|report| report.outcome == Outcome::Rejected) {
@@ -108,6 +107,15 @@ pub(super) fn judge(step: &Step<'_>, proposal: &Proposal) -> Result<Judged> {
         use_gate: run.config().evaluation.use_gate,
     };
     decide(run, &case)
+}
+
+/// Why there is no candidate, one sentence: the first line, with the next one where it only announces a list.
+fn why_unchanged(skipped: &[String]) -> String {
+    match skipped {
+        [] => "nothing was worth changing".into(),
+        [first, next, ..] if first.ends_with(':') => format!("{first} {}", next.trim_start_matches("- ")),
+        [first, ..] => first.clone(),
+    }
 }
 
 /// The step's loss reports.

@@ -93,6 +93,8 @@ struct Run<'a> {
     pool: Pool,
     /// Rollouts of the stretch that is under way.
     rollouts: Cell<Rollouts>,
+    /// Whether the target answered and the evaluator scored at all, in this call or an earlier one.
+    proven: Cell<bool>,
     _lock: PoolLock,
 }
 
@@ -107,6 +109,7 @@ pub fn train(setup: &Setup<'_>) -> Result<Summary> {
     let mut state = state::State::of(&run)?;
     budget::check(&run, &state)?;
     run.tell_beginning(&state);
+    run.proven.set(state.is_proven());
     state.baseline = rollouts::baseline(&run)?;
     for epoch in 0..run.config().train.num_epochs {
         if state.is_out_of_patience(&run) {

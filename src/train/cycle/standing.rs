@@ -8,8 +8,8 @@ use crate::config::Config;
 use crate::ground::error::Result;
 use crate::run::cycle::{CycleReport, Outcome};
 use crate::run::folder::{RunDir, Stretch};
-use crate::stages::scheduler;
 use crate::stages::split::Split;
+use crate::stages::{gate, scheduler};
 
 /// Where a run stands.
 #[derive(Debug, Clone, Serialize)]
@@ -36,14 +36,23 @@ impl Standing {
     pub fn of(folder: &RunDir) -> Result<Option<Standing>> {
         let Some(begun) = Begun::read(folder)? else { return Ok(None) };
         let config = Config::load(&folder.config(), &[])?;
-        let train = Split::read(&folder.split())?.train.len();
+        let split = Split::read(&folder.split())?;
+        let train = split.train.len();
         let per_epoch = scheduler::steps_per_epoch(train, config.train.batch_size, config.train.accumulation);
         let epochs = config.train.num_epochs;
         let mut done = Vec::new();
         let mut at = None;
         for stretch in stretches(epochs, per_epoch) {
+            // Without tasks to select by there is no first measurement, and a run out of patience goes to its end.
+            let is_left_out = match stretch {
+                Stretch::Baseline => split.selection.is_empty(),
+                Stretch::Final => false,
+                _ => is_out_of_patience(&config, &done),
+            };
             match record::<CycleReport>(folder, stretch) {
                 _ if at.is_some() => break,
+                _ if is_left_out => {}
+                _ if stretch == Stretch::Final => at = (!is_ended(folder, done.len())?).then_some(stretch),
                 Ok(Some(report)) if matches!(stretch, Stretch::Step(..)) => done.push(report),
                 _ if folder.record(&stretch).is_file() => {}
                 _ => at = Some(stretch),
@@ -62,6 +71,17 @@ impl Standing {
         [Outcome::Accepted, Outcome::Rejected, Outcome::Undecided, Outcome::Unchanged]
             .map(|outcome| self.done.iter().filter(|report| report.outcome == outcome).count())
     }
+}
+
+fn is_out_of_patience(config: &Config, done: &[CycleReport]) -> bool {
+    let accepted: Vec<bool> = done.iter().map(|report| report.outcome == Outcome::Accepted).collect();
+    gate::out_of_patience(config.evaluation.patience, &accepted)
+}
+
+/// Whether a run was ended after so many steps. One that went on is ended anew.
+fn is_ended(folder: &RunDir, steps: usize) -> Result<bool> {
+    let end = record::<serde_json::Value>(folder, Stretch::Final)?;
+    Ok(end.is_some_and(|end| end["steps"] == steps))
 }
 
 /// All stretches of a run, in their order.
