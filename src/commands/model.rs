@@ -157,12 +157,20 @@ impl ModelArgs {
         self.spend.exchanges(Journal { path: journal, is_fresh: fresh, opens_late: false })
     }
 
-    /// A client of the model that attempts.
+    /// A client of the model that attempts: at most `workers` calls are under way at a time.
     ///
     /// # Errors
     /// As [`Http::new`].
-    pub(super) fn target(&self, spec: &Spec, shared: Shared, call: &Call<'_>, exchanges: &Exchanges) -> Result<Client> {
-        Ok(Client::new(self.backend(spec, call, exchanges)?, shared, self.spend.price, Role::Target))
+    pub(super) fn target(
+        &self,
+        spec: &Spec,
+        shared: Shared,
+        call: &Call<'_>,
+        exchanges: &Exchanges,
+        workers: u16,
+    ) -> Result<Client> {
+        let settings = Settings { max_in_flight: Some(u32::from(workers)), ..self.settings()? };
+        Ok(Client::new(exchanges.backend(spec, call, &settings)?, shared, self.spend.price, Role::Target))
     }
 
     /// Whoever answers for a model.
@@ -170,9 +178,11 @@ impl ModelArgs {
     /// # Errors
     /// As [`Http::new`].
     pub(super) fn backend(&self, spec: &Spec, call: &Call<'_>, exchanges: &Exchanges) -> Result<Arc<dyn Backend>> {
-        let settings =
-            Settings { timeout: self.timeout()?.as_secs_f64(), retries: self.retries, ..Settings::default() };
-        exchanges.backend(spec, call, &settings)
+        exchanges.backend(spec, call, &self.settings()?)
+    }
+
+    fn settings(&self) -> Result<Settings> {
+        Ok(Settings { timeout: self.timeout()?.as_secs_f64(), retries: self.retries, ..Settings::default() })
     }
 }
 

@@ -225,7 +225,7 @@ fn one(rollout: &Rollout<'_>, task: &Task, number: usize, seen: &str) -> Result<
             Outcome::Ended(attempt) => shelf.keep(&wanted, task, view, &attempt)?,
         },
     };
-    let end = scored(rollout, task, &kept, &desk)?;
+    let end = scored(rollout, task, &kept, is_new, &desk)?;
     Ok((Measured { digest: Some(kept.digest), reused: kept.reused, end }, is_new))
 }
 
@@ -239,10 +239,11 @@ fn key(target: &dyn Target, task: &Task, sample: u32) -> String {
 
 /// The score of an attempt. One without an answer through the target's own fault has done nothing right; what the
 /// evaluator misses in an empty answer is told with it, since that is what there is to learn.
-fn scored(rollout: &Rollout<'_>, task: &Task, kept: &Kept, desk: &Path) -> Result<Ending> {
+fn scored(rollout: &Rollout<'_>, task: &Task, kept: &Kept, is_new: bool, desk: &Path) -> Result<Ending> {
     let raw = serde_json::Value::Object(task.raw.clone()).to_string();
     let by = digest::of_parts([rollout.evaluator.identity().as_bytes(), raw.as_bytes()]);
-    if let Some(score) = rollout.shelf.score(kept, &by)? {
+    let known = if is_new { None } else { rollout.shelf.score(kept, &by)? };
+    if let Some(score) = known {
         return Ok(Ending::Scored(score));
     }
     let Host { env, cancel, sandbox, timeout, .. } = rollout.host;

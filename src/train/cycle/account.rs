@@ -48,6 +48,8 @@ impl Run<'_> {
 
     /// Writes down what a stretch took, and gives the sum.
     pub(super) fn end_stretch(&self, stretch: Stretch) -> Result<Sums> {
+        // What the stretch's record vouches for is on the disk.
+        self.attempts.flush()?;
         let taken = Taken { calls: self.setup.shared.ledger.drain(), rollouts: self.rollouts.get() };
         files::write_json(&self.setup.folder.stretch(&stretch).join(USAGE), &taken)?;
         Ok(Ledger::of(taken.calls).total())

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::state::State;
-use super::{Run, Setup};
+use super::{Run, Setup, account};
 use crate::config::{Config, Strategy};
 use crate::ground::crash;
 use crate::ground::error::{Context as _, Error, Result};
@@ -68,6 +68,7 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
         return Err(setup.optimizer.needs_a_checkout());
     }
     let begun = Begun::read(folder)?;
+    let begun = if is_blank(setup)? { None } else { begun };
     if begun.is_none() {
         refuse_foreign(folder)?;
     }
@@ -105,11 +106,34 @@ pub(super) fn check_pool(run: &Run<'_>, state: &State) -> Result<()> {
     })
 }
 
+/// Whether a run was begun and nothing came of it yet, so that another configuration makes no history untrue: it is begun
+/// anew, with the pool that it has. What was answered stays on the shelf.
+fn is_blank(setup: &Setup<'_>) -> Result<bool> {
+    let folder = &setup.folder;
+    if account::finished(folder).next().is_some() || !folder.config().is_file() || !folder.memory().is_dir() {
+        return Ok(false);
+    }
+    let same_seed = Config::load(&folder.config(), &[])?.train.init_pool == setup.config.train.init_pool;
+    let pool = Pool::open(&folder.memory())?;
+    Ok(same_seed && pool.only_parent(pool.tip()?)?.is_none())
+}
+
 /// A folder that holds something else is nobody's run.
 fn refuse_foreign(folder: &RunDir) -> Result<()> {
     let entries = std::fs::read_dir(folder.path()).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let ours = ["config.toml", "split", "memory", "rollouts", "events.jsonl", ".lock"];
+    let ours = [
+        "config.toml",
+        "split",
+        "memory",
+        "rollouts",
+        "events.jsonl",
+        "run.json",
+        "desk",
+        "baseline",
+        "epoch_00",
+        "loss",
+    ];
     let is_ours = |name: &String| ours.contains(&name.as_str()) || name.starts_with(".tmp-");
     match names.find(|name| !is_ours(name)) {
         Some(name) => Err(Error::usage(format!("{} is no run: it holds {name}", folder.path().display()))

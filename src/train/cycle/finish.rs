@@ -105,7 +105,11 @@ fn measure(run: &Run<'_>, state: &State) -> Result<Final> {
     let (seed, last) = (run.begun.seed()?, state.current);
     let candidates = [seed, likely_best(run, state)?, last];
     let selection = on(run, "final check", candidates, &run.split.selection)?;
-    let best = best_of(run, &selection);
+    let score = |measured: &Option<Measurement>| {
+        let means = measured.as_ref()?.means?;
+        Some(run.metric().of_means(means.hard, means.soft))
+    };
+    let best = best_of(selection.each_ref().map(score));
     let commits = [seed, candidates[best], last];
     let selection = [selection[0].clone(), selection[best].clone(), selection[2].clone()];
     let test = if is_tested(run) { on(run, "test", commits, &run.split.test)? } else { [None, None, None] };
@@ -116,14 +120,11 @@ fn measure(run: &Run<'_>, state: &State) -> Result<Final> {
     Ok(end)
 }
 
-/// Which of the first, the likely best and the last pool is the best one. Of equals it is the earlier one: a longer training
-/// that gained nothing is no reason for more cards. Where one of them has no mean, what the gate said stands.
-fn best_of(run: &Run<'_>, selection: &[Option<Measurement>; 3]) -> usize {
-    let means = || selection.iter().map(|measured| measured.as_ref().and_then(|measured| measured.means));
-    let scores: Option<Vec<f64>> =
-        means().map(|means| means.map(|means| run.metric().of_means(means.hard, means.soft))).collect();
-    let Some(scores) = scores else { return 1 };
-    (1..scores.len()).fold(0, |best, at| if scores[at] > scores[best] { at } else { best })
+/// The place of the highest score; of equals the first: a longer training that gained nothing is no reason for more cards.
+/// Where one has no mean, the likely best one stays: what the gate said stands.
+fn best_of(scores: [Option<f64>; 3]) -> usize {
+    let [Some(_), Some(_), Some(_)] = scores else { return 1 };
+    (1..3).fold(0, |best, at| if scores[at] > scores[best] { at } else { best })
 }
 
 /// The pool that did best at the gate so far: the last accepted one under a gate, the highest score without.
@@ -219,4 +220,18 @@ fn summary(run: &Run<'_>, state: &State, end: Final) -> Result<Summary> {
         rollouts,
         usage: ledger.lines(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::best_of;
+
+    #[test]
+    fn the_best_is_the_first_of_the_highest() {
+        assert_eq!(best_of([Some(0.2), Some(0.5), Some(0.5)]), 1);
+        assert_eq!(best_of([Some(0.5), Some(0.5), Some(0.5)]), 0);
+        assert_eq!(best_of([Some(0.0), None, Some(0.1)]), 1);
+        assert_eq!(best_of([Some(0.0), Some(0.5), None]), 1);
+        assert_eq!(best_of([None; 3]), 1);
+    }
 }

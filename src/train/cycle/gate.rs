@@ -169,7 +169,8 @@ fn measured(run: &Run<'_>, case: &Case<'_>) -> Result<Judged> {
     let (mut new, mut done) = (0, 0);
     let wave = tasks.len().div_ceil(WAVES).max(WAVE);
     let decision = loop {
-        if let Some(decision) = gate.look(&pairs) {
+        let is_due = done == tasks.len() || run.config().evaluation.early_stop;
+        if let Some(decision) = is_due.then(|| gate.look(&pairs)).flatten() {
             break decision;
         }
         let end = (done + wave).min(tasks.len());

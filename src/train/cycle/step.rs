@@ -162,6 +162,7 @@ fn record(step: &Step<'_>, batch: Measurement, proposal: &Proposal, judged: Judg
         reason: judged.reason,
         current_score: judged.current,
         candidate_score: judged.candidate,
+        compared: judged.decision.as_ref().map_or(0, |decision| decision.measured),
         fixed: judged.fixed,
         broken: judged.broken,
         level: step.level(),
