@@ -10,6 +10,7 @@ use super::tasks::{AnalyseTask, MergeTask, MetaTask, RankTask, Ranking, RepairTa
 use super::{BackwardTask, Desk, Host, Optimizer, ReduceTask, Turn, prompt};
 use crate::agent::{self, Client, Session, TurnEnd};
 use crate::edit::Edit;
+use crate::ground::env::Env;
 use crate::ground::error::Result;
 use crate::ground::files;
 use crate::ground::process::Sandbox;
@@ -61,6 +62,10 @@ impl Optimizer for AgentOptimizer {
             Some(model) if !name.contains(':') => format!("{name}:{model}"),
             _ => name,
         }
+    }
+
+    fn find(&self, env: &Env) -> Result<()> {
+        self.client.find(env).map(drop)
     }
 
     fn is_deterministic(&self) -> bool {

@@ -200,6 +200,14 @@ pub trait Optimizer: Sync + Send {
     /// Its name as the user gives it: `extractive`, `claude:opus`.
     fn name(&self) -> String;
 
+    /// Looks for what it needs, before anything else is paid for.
+    ///
+    /// # Errors
+    /// Of kind `Unreachable` for a client that is not there.
+    fn find(&self, _env: &Env) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether the same inputs give the same edits, so that neither a repair turn nor a second attempt can help.
     fn is_deterministic(&self) -> bool;
 

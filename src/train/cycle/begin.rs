@@ -92,11 +92,16 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     Ok(Run { setup, leaks, split, begun, attempts, pool, rollouts, proven, _lock: lock })
 }
 
-/// Refuses a pool that the next backward pass would refuse, before its step's tasks are attempted.
-pub(super) fn check_pool(run: &Run<'_>, state: &State) -> Result<()> {
+/// Refuses an optimizer that is not there, and a pool that the next backward pass would refuse, before a step's tasks are
+/// attempted.
+pub(super) fn check_update(run: &Run<'_>, state: &State) -> Result<()> {
     let config = run.config();
     let is_done = state.reports.len() >= run.steps() || state.is_out_of_patience(run);
-    if is_done || config.train.freeze || config.optimizer.strategy != Strategy::Backward {
+    if is_done || config.train.freeze {
+        return Ok(());
+    }
+    run.setup.optimizer.find(run.setup.env)?;
+    if config.optimizer.strategy != Strategy::Backward {
         return Ok(());
     }
     let files = run.pool.files(run.pool.tip()?)?;

@@ -108,7 +108,7 @@ pub fn train(setup: &Setup<'_>) -> Result<Summary> {
     let run = begin::open(setup)?;
     let mut state = state::State::of(&run)?;
     budget::check(&run, &state)?;
-    begin::check_pool(&run, &state)?;
+    begin::check_update(&run, &state)?;
     run.tell_beginning(&state);
     run.proven.set(state.is_proven());
     state.baseline = rollouts::baseline(&run)?;
