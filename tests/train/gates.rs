@@ -51,6 +51,24 @@ fn without_a_gate_every_step_is_taken_its_score_recorded_and_the_best_one_export
 }
 
 #[test]
+fn a_gate_stops_early_unless_it_is_told_not_to_with_the_same_verdict() {
+    let script = format!(
+        "{YARD} yard 'The mooring fee of the east pontoon is 12 crowns. The crane limit of the old slipway is 9 tons. \
+         The radio channel of the lock keeper is 74. The closing time of the chandlery is half past four. \
+         The door colour of the winter shed is ochre. The head rigger of the sail loft is Marit Aune.'"
+    );
+    let step = |early: bool| {
+        let scene = Scene::new().with_agent(&script).with("evaluation.early_stop", early);
+        let spared = scene.result()["rollouts"]["spared"].as_u64().unwrap();
+        (scene.step(0, 0), spared)
+    };
+    let ((early, spared), (whole, none)) = (step(true), step(false));
+    assert_eq!((&early["outcome"], &whole["outcome"]), (&json!("accepted"), &json!("accepted")));
+    assert!(early["compared"].as_u64().unwrap() < 6 && spared > 0, "{early:#}");
+    assert_eq!((&whole["compared"], none), (&json!(6), 0));
+}
+
+#[test]
 fn of_pools_that_score_alike_the_earlier_one_is_the_best() {
     let scene = Scene::new().with_agent(&format!("{YARD} yard \"The yard has $CALL cats.\""));
     let scene = scene.with("evaluation.use_gate", false).with("train.batch_size", 6);

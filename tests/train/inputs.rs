@@ -100,12 +100,55 @@ fn another_configuration_is_refused_with_what_differs_and_nothing_is_touched() {
     assert!(error.contains("train.batch_size: 6 → 4") && error.contains("optimizer.learning_rate: 4 → 9"), "{error}");
     assert!(error.contains("train.out"), "{error}");
     assert_eq!((files(&scene), scene.asked()), (before, asked));
-    // Fewer epochs are a change of history too; other workers are none.
+    // Other workers are no change of history.
     scene.set("train.batch_size", 6);
     scene.set("optimizer.learning_rate", 4);
     scene.set("train.workers", 1);
     scene.result();
     assert_eq!(scene.asked(), asked);
+}
+
+#[test]
+fn fewer_epochs_are_a_change_of_history() {
+    let mut scene = Scene::new().with("train.freeze", true).with("train.num_epochs", 2);
+    scene.result();
+    scene.set("train.num_epochs", 1);
+    let error = scene.train(&[]).fails(2);
+    assert!(error.contains("train.num_epochs: 2 → 1"), "{error}");
+}
+
+#[test]
+fn a_run_goes_on_with_its_own_copy_of_the_tasks() {
+    let scene = Scene::new();
+    let summary = scene.result();
+    std::fs::remove_dir_all(scene.world.path("tasks")).unwrap();
+    assert_eq!(scene.result(), summary);
+}
+
+#[test]
+fn cards_to_begin_from_that_are_none_are_refused_before_anything_is_paid() {
+    let scene = Scene::new().with_cards(&FACTS[..1]);
+    scene.world.write("cards/00_general_rules/bad.md", "no front matter\n");
+    let error = scene.train(&[]).fails(2);
+    assert!(error.contains("bad.md") && error.contains("init_pool"), "{error}");
+    assert_untouched(&scene);
+}
+
+#[test]
+fn splits_that_part_a_group_are_refused_and_a_test_split_may_be_missing() {
+    let scene = Scene::new().with("train.freeze", true);
+    let grouped = |fact, way| {
+        let mut task = task(fact, way);
+        task["group"] = json!("boats");
+        task
+    };
+    scene.world.write("tasks/train.jsonl", lines([grouped(&FACTS[0], 0)]));
+    scene.world.write("tasks/selection.jsonl", lines([grouped(&FACTS[1], 2)]));
+    let error = scene.train(&[]).fails(2);
+    assert!(error.contains("group `boats` is in two splits") && error.contains("selection.jsonl:1"), "{error}");
+    scene.world.write("tasks/selection.jsonl", lines([task(&FACTS[1], 2)]));
+    std::fs::remove_file(scene.world.path("tasks/test.jsonl")).unwrap();
+    assert_eq!(scene.result()["test"], json!([null, null, null]));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::scene::{Asked, FACTS, Scene, YARD, create, text};
-use crate::server::{Seen, Step, completion, json_reply};
+use crate::scene::{Asked, FACTS, Scene, YARD, create, edit, reads, text};
+use crate::server::{Seen, Step, answer, completion, json_reply};
 
 const YARD_CARD: &str = "01_craft_elements/yard.md";
 
@@ -191,4 +191,69 @@ fn an_edit_of_a_card_that_no_task_opened_costs_no_rollout() {
     assert_eq!((&header["cards"]["created"], &rule["cards"]["changed"]), (&json!(1), &json!(1)));
     assert_eq!((&header["gate_new"], &rule["gate_new"]), (&json!(6), &json!(0)));
     assert_eq!(rule["gate_saved"], json!(12));
+}
+
+#[test]
+fn an_optimizer_that_is_not_there_is_told_before_anything_is_paid() {
+    let mut scene = Scene::new().with("optimizer.name", "command:no-such-program");
+    let error = scene.train(&[]).fails(3);
+    assert!(error.contains("not on PATH: no-such-program"), "{error}");
+    assert_eq!(scene.asked(), 0);
+    // A control needs none.
+    scene.set("train.freeze", true);
+    assert_eq!(scene.result()["unchanged"], json!(1));
+}
+
+#[test]
+fn a_micro_step_that_fails_leaves_those_before_it_to_be_judged() {
+    let script = format!(
+        "{YARD} [ $CALL = 2 ] && exit 3
+        yard 'The mooring fee of the east pontoon is 12 crowns.'"
+    );
+    let scene = Scene::new().with_agent(&script).with("gradient.minibatch_size", 6);
+    scene.result();
+    let step = scene.step(0, 0);
+    assert_eq!((&step["outcome"], scene.world.calls()), (&json!("accepted"), 2));
+    assert!(step["skipped"].to_string().contains("g02: no attempt passed"), "{step:#}");
+    assert_eq!(scene.git(&["log", "-1", "--format=%s"]), "train run-epoch_00-step_00-g01");
+}
+
+#[test]
+fn typed_edits_that_delete_too_much_go_back_once_and_are_refused_then() {
+    let path = |name: &str| format!("01_craft_elements/{name}.md");
+    for mended in [false, true] {
+        let scene = Scene::with_optimizer(move |asked, _, _| match asked {
+            Asked::Failures => {
+                json!({"edits": [edit("remove", &path("one"), "", ""), edit("remove", &path("two"), "", "")]})
+            }
+            Asked::Repair if mended => {
+                json!({"edits": [create(YARD_CARD, "The radio channel of the lock keeper is 74.")]})
+            }
+            _ => json!({"edits": []}),
+        });
+        for name in ["one", "two"] {
+            let text =
+                format!("---\ndescription: Use when {name} is asked. Not for two.\n---\n\n## Rules\n- Say {name}.\n");
+            scene.world.write(format!("cards/{}", path(name)), text);
+        }
+        let cards = scene.world.path("cards").display().to_string();
+        let scene = scene.with("train.init_pool", cards).with("optimizer.max_deletions", 1);
+        scene.with("optimizer.use_meta_skill", false).check(|step| {
+            let outcome = if mended { "accepted" } else { "unchanged" };
+            assert_eq!((&step["outcome"], &step["cards"]["deleted"]), (&json!(outcome), &json!(0)), "{step:#}");
+            assert_eq!(step["reason"].as_str().unwrap().contains("2 cards are taken away"), !mended, "{step:#}");
+        });
+    }
+}
+
+#[test]
+fn replies_that_hold_no_edits_change_nothing() {
+    let scene = Scene::by(|seen, _| {
+        Some(if seen.body["model"] == "opt" { answer("Let us all be nice.") } else { reads(seen) })
+    });
+    let name = format!("openai:opt@{}", scene.server.url());
+    scene.with("optimizer.name", name).with("optimizer.strategy", "patch").check(|step| {
+        assert_eq!((&step["outcome"], &step["candidate"]), (&json!("unchanged"), &Value::Null));
+        assert!(step["reason"].as_str().unwrap().contains("no JSON object"), "{step:#}");
+    });
 }
