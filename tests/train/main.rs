@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on fails")]
 
 mod epochs;
+mod example;
 mod gates;
 mod inputs;
 mod outputs;
