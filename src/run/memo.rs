@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -57,11 +57,15 @@ impl Entry {
     }
 }
 
+/// Entries by key.
+type Known = HashMap<String, Vec<Entry>>;
+
 /// A folder of artifacts. One program at a time writes into it, with as many threads as it likes.
 #[derive(Debug)]
 pub struct Memo {
     folder: PathBuf,
-    known: Mutex<HashMap<String, Vec<Entry>>>,
+    /// Read when it is first asked for: a run that has nothing left to measure need not look at all it ever made.
+    known: OnceLock<Mutex<Known>>,
     writer: Writer,
     // Let go when the writer has ended.
     _lock: File,
@@ -87,8 +91,19 @@ impl Memo {
             Err(TryLockError::Error(error)) => return Err(error).at("lock", &place),
         }
         let writer = Writer::start(&folder.join(DRAFTS))?;
-        let mut known: HashMap<String, Vec<Entry>> = HashMap::new();
-        let walk = walkdir::WalkDir::new(folder).min_depth(3).max_depth(3).follow_links(false).sort_by_file_name();
+        Ok(Memo { folder: folder.to_owned(), known: OnceLock::new(), writer, _lock: lock })
+    }
+
+    /// What there is, by key.
+    fn known(&self) -> MutexGuard<'_, Known> {
+        let known = self.known.get_or_init(|| Mutex::new(self.load()));
+        known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn load(&self) -> Known {
+        let mut known = Known::new();
+        let walk =
+            walkdir::WalkDir::new(&self.folder).min_depth(3).max_depth(3).follow_links(false).sort_by_file_name();
         for file in walk.into_iter().flatten().filter(|file| file.file_name() == RESULT) {
             let entry = files::read(file.path()).ok().and_then(|bytes| serde_json::from_slice::<Entry>(&bytes).ok());
             if let Some(entry) = entry.filter(|entry| entry.version == VERSION) {
@@ -96,13 +111,13 @@ impl Memo {
                 known.entry(entry.key.clone()).or_default().push(entry);
             }
         }
-        Ok(Memo { folder: folder.to_owned(), known: Mutex::new(known), writer, _lock: lock })
+        known
     }
 
     /// The artifacts that hold for these inputs; `blob` tells a file's content now. They are in the order of their
     /// digests, so that the answer does not depend on which was made first.
     pub fn find(&self, key: &str, seen: &str, blob: &dyn Fn(&str) -> Option<String>) -> Vec<Entry> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known();
         let holds = |entry: &&Entry| {
             entry.seen == seen && entry.reads.iter().all(|(path, content)| blob(path).as_ref() == content.as_ref())
         };
@@ -149,7 +164,7 @@ impl Memo {
         let result = serde_json::to_string_pretty(entry).map_err(Error::failed)?;
         files.push((RESULT.to_owned(), result + "\n"));
         self.writer.put_folder(self.place_of(&entry.digest), files)?;
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known();
         let same = known.entry(entry.key.clone()).or_default();
         same.retain(|old| old.digest != entry.digest);
         same.push(entry.clone());

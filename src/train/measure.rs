@@ -222,8 +222,8 @@ impl Attempts {
             return Ok(None);
         };
         let reads = reads.lines().map(str::to_owned).collect();
-        let Facts { tools, fault, .. } = facts;
-        Ok(Some(Kept { digest: entry.digest.clone(), answer, trajectory, reads, tools, fault, reused }))
+        let Facts { tools, fault, usage, .. } = facts;
+        Ok(Some(Kept { digest: entry.digest.clone(), answer, trajectory, reads, tools, fault, reused, usage }))
     }
 }
 
@@ -304,7 +304,7 @@ impl Shelf for Folder<'_> {
         if self.waits {
             self.attempts.memo.flush()?;
         }
-        Ok(Kept { digest: entry.digest, answer, trajectory, reads, tools, fault, reused: false })
+        Ok(Kept { digest: entry.digest, answer, trajectory, reads, tools, fault, reused: false, usage })
     }
 
     fn score(&self, kept: &Kept, by: &str) -> Result<Option<Score>> {

@@ -8,6 +8,7 @@ use crate::llm::{Account, Ledger, Line, Role, Spent, Sums, Used};
 use crate::run::cycle::Rollouts;
 use crate::run::event::StepReport;
 use crate::run::folder::{RunDir, Stretch};
+use crate::stages::rollout::Measured;
 use crate::trajectory::Usage;
 
 use super::Run;
@@ -42,6 +43,7 @@ impl Run<'_> {
         files::sweep(&folder)?;
         let shared = self.setup.shared;
         self.rollouts.set(Rollouts::default());
+        self.paid.borrow_mut().clear();
         shared.ledger.drain();
         self.setup.journal.turn_to(&folder.join(CALLS), &shared.ledger, &shared.budget, self.setup.price)
     }
@@ -70,14 +72,34 @@ impl Run<'_> {
         }
     }
 
+    /// Counts what an agent client took as target, unless its calls count themselves.
+    pub(super) fn count_target(&self, measured: &[Measured]) {
+        let target = self.setup.target;
+        if target.asks_models() {
+            return;
+        }
+        let account = Account { role: Role::Target, stage: "rollout".into(), model: target.name() };
+        for measured in measured {
+            // Two pools that have the same to show share an attempt: it was paid once.
+            if measured.digest.iter().all(|digest| self.paid.borrow_mut().insert(digest.clone())) {
+                measured.took.iter().for_each(|usage| self.count(&account, Some(*usage)));
+            }
+        }
+    }
+
     /// Counts one call of an agent client that is the optimizer.
     pub(super) fn count_usage(&self, stage: &str, usage: Option<Usage>) {
         if self.setup.optimizer.is_accounted() || usage.is_some_and(|usage| usage.tokens() == 0) {
             return;
         }
         let account = Account { role: Role::Optimizer, stage: stage.to_owned(), model: self.setup.optimizer.name() };
+        self.count(&account, usage);
+    }
+
+    /// Counts one call that its client paid by itself.
+    fn count(&self, account: &Account, usage: Option<Usage>) {
         let used = usage.map(|usage| Used { usage, written_tokens: 0 });
-        self.setup.shared.ledger.count(&account, |sums| sums.answer(used.as_ref(), None));
+        self.setup.shared.ledger.count(account, |sums| sums.answer(used.as_ref(), None));
         self.setup.shared.budget.take(Spent {
             tokens: usage.map_or(0, |usage| usage.tokens()),
             money: usage.and_then(|usage| usage.cost_usd).map(crate::llm::Money::usd).unwrap_or_default(),

@@ -26,7 +26,8 @@ mod surroundings;
 mod update;
 mod verdict;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 
 use crate::config::Config;
 use crate::evaluator::Evaluator;
@@ -93,6 +94,8 @@ struct Run<'a> {
     pool: Pool,
     /// Rollouts of the stretch that is under way.
     rollouts: Cell<Rollouts>,
+    /// Its attempts whose cost is counted.
+    paid: RefCell<HashSet<String>>,
     /// Whether the target answered and the evaluator scored at all, in this call or an earlier one.
     proven: Cell<bool>,
     _lock: PoolLock,

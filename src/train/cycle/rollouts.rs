@@ -64,6 +64,7 @@ impl Run<'_> {
         let sum = measurement(view, &measured, samples.repeats);
         self.count_rollouts(Rollouts { new: sum.new, reused: sum.reused, spared: 0 });
         self.check(what, &measured)?;
+        self.count_target(&measured);
         Ok(measured)
     }
 
