@@ -256,15 +256,9 @@ const TRAJECTORY: &str = "trajectory.md";
 const READS: &str = "reads.txt";
 
 impl Folder<'_> {
-    /// Whether an attempt was made at another place.
+    /// Whether an attempt was made elsewhere.
     fn is_foreign(&self, entry: &Entry, facts: &Facts) -> bool {
         if self.place.is_empty() { entry.was_there } else { facts.made_at != self.place }
-    }
-
-    /// Whether an attempt was not made for this measurement: at another place, or here for another pool that shows the
-    /// task the same. It counts as made once.
-    fn is_reused(&self, entry: &Entry, facts: &Facts, view: &View) -> bool {
-        self.is_foreign(entry, facts) || (!self.place.is_empty() && facts.pool != view.commit)
     }
 }
 
@@ -280,8 +274,8 @@ impl Shelf for Folder<'_> {
         // This commit's own first: a measurement that is resumed must not come upon another one's.
         held.sort_by_key(|(_, facts)| facts.pool != view.commit);
         for (entry, facts) in held {
-            let reused = self.is_reused(&entry, &facts, view);
-            if !(self.fresh && self.is_foreign(&entry, &facts))
+            let reused = self.is_foreign(&entry, &facts);
+            if !(self.fresh && reused)
                 && let Some(kept) = self.attempts.read(&entry, reused)?
             {
                 return Ok(Some(kept));

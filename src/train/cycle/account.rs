@@ -43,6 +43,7 @@ impl Run<'_> {
         files::sweep(&folder)?;
         let shared = self.setup.shared;
         self.rollouts.set(Rollouts::default());
+        self.counted.borrow_mut().clear();
         self.paid.borrow_mut().clear();
         shared.ledger.drain();
         self.setup.journal.turn_to(&folder.join(CALLS), &shared.ledger, &shared.budget, self.setup.price)

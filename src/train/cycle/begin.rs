@@ -89,7 +89,19 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
         (setup.observer)(&Event::left_alone(&path));
     }
     let (leaks, rollouts, proven) = (Leaks::of(&split), Cell::default(), Cell::default());
-    Ok(Run { setup, leaks, split, begun, attempts, pool, rollouts, paid: RefCell::default(), proven, _lock: lock })
+    Ok(Run {
+        setup,
+        leaks,
+        split,
+        begun,
+        attempts,
+        pool,
+        rollouts,
+        counted: RefCell::default(),
+        paid: RefCell::default(),
+        proven,
+        _lock: lock,
+    })
 }
 
 /// Refuses an optimizer that is not there, and a pool that the next backward pass would refuse, before a step's tasks are

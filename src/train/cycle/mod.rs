@@ -94,6 +94,8 @@ struct Run<'a> {
     pool: Pool,
     /// Rollouts of the stretch that is under way.
     rollouts: Cell<Rollouts>,
+    /// Attempts that the stretch has counted, by their digests.
+    counted: RefCell<HashSet<String>>,
     /// Its attempts whose cost is counted.
     paid: RefCell<HashSet<String>>,
     /// Whether the target answered and the evaluator scored at all, in this call or an earlier one.

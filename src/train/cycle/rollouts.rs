@@ -60,12 +60,22 @@ impl Run<'_> {
             observer: setup.observer,
             what,
         };
-        let measured = measure.run(view, tasks)?;
+        let measured = self.told_apart(measure.run(view, tasks)?);
         let sum = measurement(view, &measured, samples.repeats);
         self.count_rollouts(Rollouts { new: sum.new, reused: sum.reused, spared: 0 });
-        self.check(what, &measured)?;
         self.count_target(&measured);
+        self.check(what, &measured)?;
         Ok(measured)
+    }
+
+    /// Marks as reused what an earlier measurement of this stretch has as well: two pools that show a task the same share its
+    /// attempt, which counts as made once.
+    fn told_apart(&self, mut measured: Vec<Measured>) -> Vec<Measured> {
+        let mut counted = self.counted.borrow_mut();
+        for one in &mut measured {
+            one.reused |= one.digest.as_ref().is_some_and(|digest| !counted.insert(digest.clone()));
+        }
+        measured
     }
 
     /// Stops the run where no task has a score through no fault of the pool: nothing may be judged by that. A few tasks
