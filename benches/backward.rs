@@ -78,7 +78,8 @@ impl Bench {
             [("PATH", std::env::var_os("PATH").unwrap_or_default()), ("HOME", self.root.join("home").into())];
         let env = Env::of(env!("CARGO_BIN_EXE_skilltrain"), variables);
         let script = self.root.join("agent.sh");
-        let optimizer = registry::find(&format!("command:sh {}", script.display()), None).expect("an optimizer");
+        let optimizer = registry::find(&format!("command:sh {}", script.display()), None, None, Default::default())
+            .expect("an optimizer");
         let options = Options {
             batch: self.root.join("batch.json"),
             pool: self.root.join("pool"),

@@ -1,5 +1,7 @@
 //! Edits of a pool as data: what an optimizer without a checkout asks for. Read tolerantly, never guessed at.
 
+pub mod merge;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

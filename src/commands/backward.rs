@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::args::OptimizerArgs;
+use super::args::{Found, OptimizerArgs};
 use super::locate::PoolArg;
 use super::{Answer, Call};
 use crate::ground::error::{Error, Result};
@@ -16,12 +16,16 @@ use crate::run::layout::{run_of, slug};
 use crate::train::backward;
 use crate::train::context::Options;
 
+/// Where a model's answers are written down until their steps are done.
+const JOURNAL: &str = "calls.jsonl";
+
 /// Train the pool on a batch of evidence: one commit a micro-step
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   skilltrain backward --batch runs/example/batch.json
   skilltrain backward --batch batch.json --pool pool --optimizer claude --timeout 1800
+  skilltrain backward --batch batch.json --optimizer openai:qwen3@http://127.0.0.1:8080/v1 --max-calls 60
 
 A batch is a JSON list; each sample names its evidence (paths are relative to the batch):
   [{\"work\": \"shift-mon\", \"first\": 1, \"last\": 6, \"loss_report\": \"loss/shift-mon.md\",
@@ -82,16 +86,23 @@ enum Snapshot {
 
 /// Trains.
 pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
-    let optimizer = args.optimizer.find()?;
     let prompts = args.optimizer.prompts()?;
+    args.optimizer.check()?;
     let batch = files::canonical(&args.batch)?;
     crate::batch::Batch::load(&batch)?;
     let options = options(args, batch, call)?;
+    let journal = options.out.join(JOURNAL);
+    let Found { optimizer, ledger } = args.optimizer.find(call, &prompts, &journal)?;
     if !args.optimizer.is_named() {
         let text = "optimizer: extractive (built in, no model and no cost; --optimizer claude or codex edits better)";
         (call.observer)(&Event::Note { text: text.into() });
     }
     let reports = backward::backward(&options, optimizer.as_ref(), call.env, call.cancel, &prompts, call.observer)?;
+    // Every answer's work is in the pool now.
+    files::remove(&journal)?;
+    if optimizer.is_accounted() {
+        (call.observer)(&Event::Note { text: format!("the model: {}", ledger.total()) });
+    }
     let pool = files::canonical(&options.pool)?;
     let json = json!({ "pool": pool.to_string_lossy(), "out": options.out.to_string_lossy(), "label": &options.label, "steps": &reports });
     Ok(Answer::new(steps::summary(&reports, &pool), json))

@@ -7,13 +7,13 @@ use super::Call;
 use crate::ground::error::{Error, Result};
 use crate::ground::prompts::Prompts;
 use crate::llm::{
-    Backend, Budget, Client, Http, Ledger, Limits, Price, Recorder, Recording, Replay, Replayer, Role, Settings,
-    Shared, Spec, Spent, SystemClock,
+    Backend, Budget, Client, Deferred, Http, Key, Ledger, Limits, Price, Recorder, Recording, Replay, Replayer, Role,
+    Settings, Shared, Spec, Spent, SystemClock,
 };
 
-/// What a model may take, and where its answers are written down or come from.
+/// What models may take, and where their answers are written down or come from.
 #[derive(Debug, clap::Args)]
-pub struct ModelArgs {
+pub struct SpendArgs {
     /// Calls of a model that this command may make at most
     #[arg(long, value_name = "N")]
     max_calls: Option<u64>,
@@ -30,14 +30,6 @@ pub struct ModelArgs {
     #[arg(long, value_name = "IN:OUT", value_parser = price)]
     price: Option<Price>,
 
-    /// Attempts after a call failed for a passing reason
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    retries: u32,
-
-    /// Wall-clock seconds for one call, or for one attempt of a program
-    #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
-    timeout: f64,
-
     /// Write every exchange with a model into this file
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     record: Option<PathBuf>,
@@ -45,6 +37,32 @@ pub struct ModelArgs {
     /// Take every exchange from this file, without any network
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
+}
+
+/// What a model may take, how often and how long it is asked.
+#[derive(Debug, clap::Args)]
+pub struct ModelArgs {
+    #[command(flatten)]
+    spend: SpendArgs,
+
+    /// Attempts after a call failed for a passing reason
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    retries: u32,
+
+    /// Wall-clock seconds for one call, or for one attempt of a program
+    #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
+    timeout: f64,
+}
+
+/// Where answers are written down while a command runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Journal<'a> {
+    /// The file, unless the user named one.
+    pub(super) path: &'a Path,
+    /// Whether answers that are there are not to be used.
+    pub(super) is_fresh: bool,
+    /// Whether the file is opened at the first call only, when its folder is known to be this command's own.
+    pub(super) opens_late: bool,
 }
 
 fn price(text: &str) -> Result<Price, String> {
@@ -57,7 +75,7 @@ fn price(text: &str) -> Result<Price, String> {
     }
 }
 
-impl ModelArgs {
+impl SpendArgs {
     /// What all callers of a command share.
     ///
     /// # Errors
@@ -73,6 +91,50 @@ impl ModelArgs {
         Ok(Shared { budget: Arc::new(budget), ledger, cancel: call.cancel.clone(), prompts })
     }
 
+    /// A client of a model. Unless it is replayed, every answer is on disk before it is used: in the file of `--record`,
+    /// else in the journal, so that a program that was killed does not pay for an answer twice.
+    ///
+    /// # Errors
+    /// As [`Http::new`], [`Recording::open`] and [`Replay::open`]; of kind `Usage` for a fresh recording into a file that holds one.
+    pub(super) fn client(
+        &self,
+        spec: &Spec,
+        shared: Shared,
+        call: &Call<'_>,
+        settings: &Settings,
+        journal: Journal<'_>,
+    ) -> Result<Client> {
+        if let Some(path) = &self.replay {
+            let backend = Replayer::new(&spec.model, Replay::open(path)?);
+            return Ok(Client::new(Arc::new(backend), shared, self.price, Role::Target));
+        }
+        let path = self.record.as_deref().unwrap_or(journal.path).to_owned();
+        if journal.is_fresh && path.exists() {
+            match &self.record {
+                Some(_) => {
+                    return Err(Error::usage(format!("--fresh --record: {} is there already", path.display()))
+                        .hint("its answers would be used again: name a new file"));
+                }
+                None => crate::ground::files::remove(&path)?,
+            }
+        }
+        let http = Http::new(spec, settings, call.env, Arc::new(SystemClock::default()))?;
+        let secrets: Vec<Key> = http.key().cloned().into_iter().collect();
+        let inner: Arc<dyn Backend> = Arc::new(http);
+        let make = move || -> Result<Arc<dyn Backend>> {
+            Ok(Arc::new(Recorder::new(Arc::clone(&inner), Recording::open(&path)?, secrets.clone())))
+        };
+        let backend = if journal.opens_late { Arc::new(Deferred::new(&spec.model, make)) } else { make()? };
+        Ok(Client::new(backend, shared, self.price, Role::Target))
+    }
+}
+
+impl ModelArgs {
+    /// See [`SpendArgs::shared`].
+    pub(super) fn shared(&self, call: &Call<'_>, prompts: Prompts) -> Result<Shared> {
+        self.spend.shared(call, prompts)
+    }
+
     /// Wall-clock time of one call or one attempt.
     ///
     /// # Errors
@@ -82,12 +144,7 @@ impl ModelArgs {
         time.ok_or_else(|| Error::usage(format!("--timeout {} is no time", self.timeout)).hint("in seconds, above 0"))
     }
 
-    /// A client of a model. Unless it is replayed, every answer is on disk before it is used: in the file of `--record`,
-    /// else in `journal`, so that a program that was killed does not pay for an answer twice.
-    ///
-    /// # Errors
-    /// As [`Http::new`], [`Recording::open`] and [`Replay::open`]; of kind `Usage` for a fresh recording into a file that
-    /// holds one.
+    /// See [`SpendArgs::client`].
     pub(super) fn client(
         &self,
         spec: &Spec,
@@ -96,26 +153,9 @@ impl ModelArgs {
         journal: &Path,
         fresh: bool,
     ) -> Result<Client> {
-        if let Some(path) = &self.replay {
-            let backend = Replayer::new(&spec.model, Replay::open(path)?);
-            return Ok(Client::new(Arc::new(backend), shared, self.price, Role::Target));
-        }
-        let path = self.record.as_deref().unwrap_or(journal);
-        if fresh && path.exists() {
-            match &self.record {
-                Some(_) => {
-                    return Err(Error::usage(format!("--fresh --record: {} is there already", path.display()))
-                        .hint("its answers would be used again: name a new file"));
-                }
-                None => crate::ground::files::remove(path)?,
-            }
-        }
         let settings =
             Settings { timeout: self.timeout()?.as_secs_f64(), retries: self.retries, ..Settings::default() };
-        let http = Http::new(spec, &settings, call.env, Arc::new(SystemClock::default()))?;
-        let secrets = http.key().cloned().into_iter().collect();
-        let inner: Arc<dyn Backend> = Arc::new(http);
-        let backend = Recorder::new(inner, Recording::open(path)?, secrets);
-        Ok(Client::new(Arc::new(backend), shared, self.price, Role::Target))
+        let journal = Journal { path: journal, is_fresh: fresh, opens_late: false };
+        self.spend.client(spec, shared, call, &settings, journal)
     }
 }

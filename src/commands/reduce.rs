@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::args::OptimizerArgs;
+use super::args::{Found, OptimizerArgs};
 use super::{Answer, Call};
 use crate::batch::{Batch, Sample};
 use crate::ground::error::{AtPath as _, Result};
@@ -35,14 +35,15 @@ pub struct Args {
 /// Reduces the whole batch.
 pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let batch = Batch::load(&args.batch)?;
-    let optimizer = args.optimizer.find()?;
     let evidence = batch.samples.iter().map(Sample::load).collect::<Result<Vec<_>>>()?;
     // An agent's call leaves its files beside the report, so that a call that ended is not paid again.
     let place = args.out.clone().unwrap_or_else(|| batch.path.with_extension("summary.md"));
     let mut folder = std::path::absolute(&place).at("find", &place)?.into_os_string();
     folder.push(".reduce");
-    let group = reduce::Group { label: "reduce".into(), evidence: &evidence, desk: reduce::desk(folder.into()) };
+    let folder = PathBuf::from(folder);
     let prompts = args.optimizer.prompts()?;
+    let Found { optimizer, .. } = args.optimizer.find(call, &prompts, &folder.join("calls.jsonl"))?;
+    let group = reduce::Group { label: "reduce".into(), evidence: &evidence, desk: reduce::desk(folder) };
     let seams = Seams {
         env: call.env,
         cancel: call.cancel,

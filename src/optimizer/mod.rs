@@ -4,6 +4,8 @@
 //! its decision.
 
 pub mod agent;
+pub mod analyst;
+pub mod chat;
 pub mod extractive;
 pub mod prompt;
 pub mod registry;
@@ -143,6 +145,8 @@ impl Turn {
 
 /// The inputs of a reduce.
 pub struct ReduceTask<'a> {
+    /// The group's label.
+    pub label: &'a str,
     /// The group's evidence.
     pub evidence: &'a [Evidence],
     /// Where the call leaves its files.
@@ -153,6 +157,8 @@ pub struct ReduceTask<'a> {
 pub struct BackwardTask<'a> {
     /// Its label.
     pub label: &'a str,
+    /// The number of the attempt, from 1: an attempt that goes on after a crash keeps its number, a fresh one has another.
+    pub attempt: usize,
     /// The private checkout.
     pub checkout: &'a Checkout,
     /// The pool's profile.
@@ -211,6 +217,12 @@ pub trait Optimizer: Sync + Send {
     /// Whether its calls are counted by the account of the run (a chat model's are), so that what its turns state must not
     /// be counted again.
     fn is_accounted(&self) -> bool {
+        false
+    }
+
+    /// Whether a call that is made again takes its answers from disk, so that an attempt which a crash broke off can begin
+    /// anew under its own number and repeats nothing that was paid.
+    fn is_replayed(&self) -> bool {
         false
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::hash::Hasher as _;
 
-use super::{BackwardTask, Bounds, ReduceTask};
+use super::{BackwardTask, Bounds, Memory, ReduceTask};
 use crate::batch::{Evidence, Sample};
 use crate::ground::error::Result;
 use crate::ground::prompts::{Prompts, frame};
@@ -19,19 +19,22 @@ mod budget {
     pub(super) const HEADERS: usize = 12_000;
     pub(super) const HISTORY: usize = 6_000;
     pub(super) const SUMMARY: usize = 48_000;
+    pub(super) const REJECTED: usize = 12_000;
+    pub(super) const NOTES: usize = 8_000;
     pub(super) const READS: usize = 4_000;
     pub(super) const REPORTS: usize = 240_000;
 }
 
 /// The prompt of a backward pass's first turn.
 pub fn backward(task: &BackwardTask<'_>, prompts: &Prompts) -> Result<String> {
-    let words = relevant_words(task.evidence);
-    let score = |card: &Card| overlap(card, &words);
+    let reports: Vec<&str> = task.evidence.iter().map(|sample| sample.loss_report.as_str()).collect();
+    let score = relevance(&reports);
     let headers = headers::headers(task.profile, task.cards, Some(budget::HEADERS), Some(&score));
     let slots = [
         ("policy", policy(task.profile, prompts)?),
         ("headers", headers.text),
         ("history", frame("history", "newest first", &clip(&history(task.history), budget::HISTORY))),
+        ("memory", memory(task.memory)),
         ("summary", summary(task)),
         ("works", works(task.samples, task.evidence)),
         ("bounds", bounds(task.bounds)),
@@ -46,6 +49,36 @@ pub fn repair(task: &BackwardTask<'_>, problems: &str, resumes: bool, prompts: &
     if resumes { Ok(text) } else { Ok(format!("{}\n\n{text}", backward(task, prompts)?)) }
 }
 
+/// The prompt of a chat model's backward pass, with what has to be mended where it was done before.
+pub(super) fn chat(task: &BackwardTask<'_>, prompts: &Prompts) -> Result<String> {
+    let reports: Vec<&str> = task.evidence.iter().map(|sample| sample.loss_report.as_str()).collect();
+    let score = relevance(&reports);
+    let headers = headers::headers(task.profile, task.cards, Some(budget::HEADERS), Some(&score));
+    let slots = [
+        ("policy", policy(task.profile, prompts)?),
+        ("headers", headers.text),
+        ("memory", memory(task.memory)),
+        ("summary", summary(task)),
+        ("works", numbered(task.evidence)),
+        ("bounds", bounds(task.bounds)),
+    ];
+    let text = prompts.render("backward-chat", &slots)?;
+    let Some(repair) = &task.repair else { return Ok(text) };
+    let mend = prompts.render("repair-chat", &[("problems", repair.problems.trim_end().to_owned())])?;
+    Ok(format!("{text}\n\n{mend}"))
+}
+
+/// The works by number, with their reads.
+fn numbered(evidence: &[Evidence]) -> String {
+    let mut text = String::new();
+    for (n, sample) in evidence.iter().enumerate() {
+        let reads = if sample.reads.is_empty() { "(no file was opened)".to_owned() } else { sample.reads.join("\n") };
+        let _ = writeln!(text, "{}. {}", n + 1, sample.title);
+        text.push_str(&frame("reads of", &sample.title, &clip(&reads, budget::READS)));
+    }
+    text
+}
+
 /// The prompt of a reduce.
 pub fn reduce(task: &ReduceTask<'_>, prompts: &Prompts) -> Result<String> {
     let share = budget::REPORTS / task.evidence.len().max(1);
@@ -57,7 +90,7 @@ pub fn reduce(task: &ReduceTask<'_>, prompts: &Prompts) -> Result<String> {
     prompts.render("reduce", &[("reports", reports)])
 }
 
-fn policy(profile: &Profile, prompts: &Prompts) -> Result<String> {
+pub(super) fn policy(profile: &Profile, prompts: &Prompts) -> Result<String> {
     let folders: Vec<String> =
         profile.folders.iter().map(|folder| format!("- `{}/`: {}", folder.path, folder.purpose)).collect();
     prompts.render(
@@ -111,9 +144,28 @@ fn bounds(bounds: Bounds) -> String {
     format!("{touched}, and delete at most {}.", bounds.max_deletions)
 }
 
-/// The evidence's words, for choosing which headers to show when not all fit.
-fn relevant_words(evidence: &[Evidence]) -> HashSet<u64> {
-    evidence.iter().flat_map(|sample| words(&sample.loss_report)).collect()
+/// What training remembers, as a part of a prompt: nothing where there is nothing.
+pub(super) fn memory(memory: Memory<'_>) -> String {
+    let mut text = String::new();
+    if !memory.rejected.trim().is_empty() {
+        let framed = frame("rejected steps", "", &clip(memory.rejected, budget::REJECTED));
+        let _ = writeln!(
+            text,
+            "# What was tried in this epoch and rejected\n\nThese edits were measured and did not help. Do not propose them \
+             again unless you can say what would be different.\n\n{framed}"
+        );
+    }
+    if !memory.meta_skill.trim().is_empty() {
+        let framed = frame("notes", "", &clip(memory.meta_skill, budget::NOTES));
+        let _ = writeln!(text, "# Your notes from earlier epochs\n\n{framed}");
+    }
+    text
+}
+
+/// How well a card fits some texts, for choosing which to show when not all fit.
+pub(super) fn relevance(texts: &[&str]) -> impl Fn(&Card) -> f64 + use<> {
+    let wanted: HashSet<u64> = texts.iter().flat_map(|text| words(text)).collect();
+    move |card: &Card| overlap(card, &wanted)
 }
 
 /// How many of a card's different words the evidence uses, over the root of how many it has: a long description does

@@ -128,8 +128,9 @@ impl Checkout {
         for (path, _) in changes.iter().filter(|(_, entry)| entry.is_some()) {
             repo.blob(&self.read(path)?).map_err(fail)?;
         }
-        let parent = repo.find_commit(self.before).map_err(fail)?;
-        let base = parent.tree().map_err(fail)?;
+        let base = repo.find_commit(self.before).and_then(|before| before.tree()).map_err(fail)?;
+        // After a repair turn there is a commit of the first one's already.
+        let parent = repo.head().and_then(|head| head.peel_to_commit()).map_err(fail)?;
         let tree = super::commit::updated_tree(&repo, &base, &changes).map_err(fail)?;
         let tree = repo.find_tree(tree).map_err(fail)?;
         let who = author.signature()?;

@@ -1,6 +1,6 @@
 //! Aggregate: many analyses folded into one by a merge tree, whoever does the merging.
 
-use crate::edit::{Edit, Op, Source};
+use crate::edit::Source;
 use crate::ground::error::{Error, Result};
 use crate::stages::reduce::side_by_side;
 
@@ -73,66 +73,6 @@ fn tree<T: Clone + Send + Sync>(
         items = merged.into_iter().collect::<Result<_>>()?;
     }
     Ok((items.pop(), level))
-}
-
-/// Merges lists of edits without a model: the same edit twice becomes one with the support of both; of two that are at
-/// odds (the same place of the same card, another text) the one learnt from failures stays, then the better supported,
-/// then the earlier. The order of what stays is that of its first mention.
-pub fn merge_edits(lists: &[Vec<Edit>]) -> Vec<Edit> {
-    let mut kept: Vec<Edit> = Vec::new();
-    for edit in lists.iter().flatten() {
-        if let Some(same) = kept.iter_mut().find(|other| is_same(other, edit)) {
-            same.support = same.support.saturating_add(edit.support);
-            same.source = same.source.min(edit.source);
-        } else {
-            kept.push(edit.clone());
-        }
-    }
-    let beats = |one: &Edit, other: &Edit| (one.source, other.support) < (other.source, one.support);
-    let stays = |(place, edit): (usize, &Edit)| {
-        !kept.iter().enumerate().any(|(at, other)| {
-            at != place && at_odds(edit, other) && (beats(other, edit) || (at < place && !beats(edit, other)))
-        })
-    };
-    kept.iter().enumerate().filter(|item| stays(*item)).map(|(_, edit)| edit.clone()).collect()
-}
-
-/// Whether two edits do the same, white space and reasons aside.
-pub fn is_same(one: &Edit, other: &Edit) -> bool {
-    let parts = |edit: &Edit| {
-        let (target, content) = match &edit.op {
-            Op::Append { content } => (None, Some(content)),
-            Op::Suggest { content } => (None, Some(content)),
-            Op::Create { content, .. } | Op::Rewrite { content, .. } => (None, Some(content)),
-            Op::InsertAfter { target, content } | Op::Replace { target, content } => (Some(target), Some(content)),
-            Op::Delete { target } => (Some(target), None),
-            Op::Remove => (None, None),
-            Op::Move { to } => (Some(to), None),
-        };
-        (target.map(|text| folded(text)), content.map(|text| folded(text)))
-    };
-    one.op.name() == other.op.name() && one.card.eq_ignore_ascii_case(&other.card) && parts(one) == parts(other)
-}
-
-/// Whether not both of two edits can be meant.
-fn at_odds(one: &Edit, other: &Edit) -> bool {
-    if !one.card.eq_ignore_ascii_case(&other.card) {
-        return false;
-    }
-    match (&one.op, &other.op) {
-        (
-            Op::Replace { target, .. } | Op::Delete { target },
-            Op::Replace { target: other, .. } | Op::Delete { target: other },
-        ) => folded(target) == folded(other),
-        (Op::Create { .. }, Op::Create { .. }) | (Op::Move { .. }, Op::Move { .. }) => true,
-        (Op::Rewrite { .. }, Op::Rewrite { .. }) => true,
-        (Op::Remove, op) | (op, Op::Remove) => !matches!(op, Op::Remove),
-        _ => false,
-    }
-}
-
-fn folded(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub fn reduce(optimizer: &dyn Optimizer, group: &Group<'_>, retries: usize, host
             Some(turn) => turn,
             None => {
                 group.desk.put_aside()?;
-                let task = ReduceTask { evidence: group.evidence, desk: group.desk.clone() };
+                let task = ReduceTask { label: &group.label, evidence: group.evidence, desk: group.desk.clone() };
                 optimizer.reduce(&task, host)?
             }
         };

@@ -7,9 +7,9 @@ mod text;
 
 use std::collections::BTreeMap;
 
+use crate::edit::merge::is_same;
 use crate::edit::{Edit, Op};
 use crate::pool::card::{self, Card};
-use crate::stages::aggregate::is_same;
 
 pub use place::Region;
 

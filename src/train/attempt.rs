@@ -61,7 +61,7 @@ impl Setting<'_> {
         let turn = match self.recall(&first, checkout, None, resumed)? {
             Some(turn) => turn,
             None if resumed => return Ok(None),
-            None => self.turn(first, checkout, None)?,
+            None => self.turn(first, checkout, attempt, None)?,
         };
         crash::point("optimizer-ended");
         let problems = files::read_if_there(&self.dir.file("guards.txt"))?.filter(|_| resumed && repairing);
@@ -85,7 +85,7 @@ impl Setting<'_> {
             Some(repaired) => repaired,
             None => {
                 checkout.unlock()?;
-                self.turn(second, checkout, Some(Repair { problems: &problems, session: session.as_ref() }))?
+                self.turn(second, checkout, attempt, Some(Repair { problems: &problems, session: session.as_ref() }))?
             }
         };
         crash::point("repair-ended");
@@ -128,10 +128,11 @@ impl Setting<'_> {
         Ok(turn.filter(|turn| turn.outcome != Outcome::Cancelled))
     }
 
-    fn turn(&self, desk: Desk, checkout: &Checkout, repair: Option<Repair<'_>>) -> Result<Turn> {
+    fn turn(&self, desk: Desk, checkout: &Checkout, attempt: usize, repair: Option<Repair<'_>>) -> Result<Turn> {
         self.context.cancel.check()?;
         let task = BackwardTask {
             label: &self.group.label,
+            attempt,
             checkout,
             profile: self.context.checker.profile(),
             cards: self.cards,

@@ -67,8 +67,9 @@ fn attempts(setting: &Setting<'_>, before: Oid) -> Result<(Checkout, Attempted)>
         Left::Attempt(left) => Some(left),
     };
     if let Some(left) = left {
-        if context.optimizer.is_deterministic() && left.goes_on_as(&started(setting, left.attempt, before)) {
-            // What was half done will be done again, to the same bytes.
+        let same = left.goes_on_as(&started(setting, left.attempt, before));
+        if same && (context.optimizer.is_deterministic() || (context.optimizer.is_replayed() && !left.refused)) {
+            // What was half done will be done again, to the same bytes; answers that were paid are on disk.
             number = left.attempt;
         } else {
             if let Some(passed) = resume(setting, &left, before, &mut tries)? {

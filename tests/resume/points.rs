@@ -15,7 +15,7 @@ const PASSES: usize = 150;
 const COMMON: &[&str] =
     &["file-written", "file-placed", "file-moved", "removing-file", "removing-folder", "checkout-file"];
 
-/// Points that the backward pass does not come by; `tests/eval` dies at them.
+/// Points that a backward pass without a model does not come by; `tests/eval` and `tests/chat` die at them.
 const OF_EVAL: &[&str] = &["exchange-recorded", "rollout-kept"];
 
 /// All crash points that the source names and a backward pass may come by.

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use apply::Bench;
+use apply::{Bench, Done};
 use decide::Decider;
 use drafts::Draft;
 use echo::Echoes;
@@ -66,6 +66,17 @@ pub fn reduce(evidence: &[Evidence]) -> String {
 /// `summary` is a commonality report given by the user in place of the loss reports (`--summary`): when there,
 /// findings are taken from it.
 pub fn plan(evidence: &[Evidence], summary: Option<&str>, cards: &[Card], profile: &Profile, bounds: Bounds) -> Plan {
+    planned(evidence, summary, cards, profile, bounds).0
+}
+
+/// A plan, and what was done to each card with the samples behind it.
+fn planned(
+    evidence: &[Evidence],
+    summary: Option<&str>,
+    cards: &[Card],
+    profile: &Profile,
+    bounds: Bounds,
+) -> (Plan, Vec<Done>) {
     // A profile whose patterns are none is the lint's to report; here it only means that nothing is checked.
     let linter = linter(profile);
     let mut findings = findings::read(evidence, summary);
@@ -97,7 +108,7 @@ pub fn plan(evidence: &[Evidence], summary: Option<&str>, cards: &[Card], profil
     bench.merge(&pool, &pool.concerned(&findings.all, &groups));
     let (done, left, later) = (&bench.done, &bench.left, &bench.later);
     let report = Story { evidence, findings: &findings, done, left, later }.write();
-    Plan { changes: bench.changes(), report }
+    (Plan { changes: bench.changes(), report }, bench.done)
 }
 
 fn rule_terms(findings: &Findings) -> Vec<Terms> {
@@ -152,9 +163,11 @@ mod clashes;
 mod counts;
 mod decide;
 mod describe;
+mod diff;
 mod doubts;
 mod drafts;
 mod echo;
+mod edits;
 mod facts;
 mod findings;
 mod groups;
@@ -164,6 +177,7 @@ mod labels;
 mod lexicon;
 mod merge;
 mod mood;
+mod operations;
 mod optimizer;
 mod place;
 mod pool;

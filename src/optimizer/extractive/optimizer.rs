@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use super::{Change, Plan, plan, reduce};
+use super::{Change, Plan, operations, plan, reduce};
+use crate::edit::Edit;
 use crate::ground::error::Result;
 use crate::ground::files;
+use crate::optimizer::tasks::{AnalyseTask, MergeTask, RankTask, Ranking, RepairTask, RewriteTask, Said, SlowTask};
 use crate::optimizer::{BackwardTask, Desk, Host, Optimizer, ReduceTask, Session, Turn};
 use crate::pool::card::{self, Card};
 use crate::pool::commit::Author;
@@ -63,6 +65,32 @@ impl Optimizer for Extractive {
     /// Running it again costs nothing, so nothing is recalled.
     fn recall(&self, _desk: &Desk, _checkout: &Path, _resumed: Option<&Session>) -> Result<Option<Turn>> {
         Ok(None)
+    }
+
+    fn analyse(&self, task: &AnalyseTask<'_>, _host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
+        Ok(Said::free(operations::analyse(task)))
+    }
+
+    fn merge(&self, task: &MergeTask<'_>, _host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
+        Ok(Said::free(operations::merge(task)))
+    }
+
+    fn rank(&self, task: &RankTask<'_>, _host: &Host<'_>) -> Result<Said<Ranking>> {
+        Ok(Said::free(operations::rank(task)))
+    }
+
+    fn rewrite(&self, task: &RewriteTask<'_>, _host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
+        let (edits, unread) = operations::rewrite(task);
+        Ok(Said { unread, ..Said::free(edits) })
+    }
+
+    /// The same inputs would give the same edits again: there is nothing to mend.
+    fn repair(&self, _task: &RepairTask<'_>, _host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
+        Ok(Said::free(Vec::new()))
+    }
+
+    fn slow_update(&self, task: &SlowTask<'_>, _host: &Host<'_>) -> Result<Said<Option<String>>> {
+        Ok(Said::free(operations::slow_update(task)))
     }
 }
 

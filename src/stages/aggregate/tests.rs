@@ -4,18 +4,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn edit(card: &str, op: Op, support: u32, source: Source) -> Edit {
-    Edit { card: card.into(), op, reason: String::new(), support, source }
-}
-
-fn append(card: &str, text: &str) -> Edit {
-    edit(card, Op::Append { content: text.into() }, 1, Source::Failures)
-}
-
-fn replace(text: &str, support: u32, source: Source) -> Edit {
-    edit("a.md", Op::Replace { target: "old  text".into(), content: text.into() }, support, source)
-}
-
 /// Merging by joining names shows the tree's shape.
 fn shape(failures: usize, successes: usize, fan_in: usize, workers: usize) -> (Option<String>, Vec<String>) {
     let calls = Mutex::new(Vec::new());
@@ -59,30 +47,6 @@ fn a_fan_in_of_1_is_refused_and_an_error_is_the_first_by_place() {
     assert_eq!(error.to_string(), "failures-1-00");
 }
 
-#[test]
-fn the_same_edit_twice_is_one_with_the_support_of_both() {
-    let lists = [vec![append("a.md", "- Say  less."), append("b.md", "x")], vec![append("A.md", "- Say less.\n")]];
-    let merged = merge_edits(&lists);
-    assert_eq!(merged.iter().map(|edit| edit.support).collect::<Vec<_>>(), [2, 1]);
-}
-
-#[test]
-fn failures_win_then_support_then_the_earlier() {
-    use Source::{Failures, Successes};
-    let texts = |lists: &[Vec<Edit>]| -> Vec<String> {
-        let text = |edit: &Edit| match &edit.op {
-            Op::Replace { content, .. } => content.clone(),
-            other => other.name().to_owned(),
-        };
-        merge_edits(lists).iter().map(text).collect()
-    };
-    assert_eq!(texts(&[vec![replace("s", 9, Successes)], vec![replace("f", 1, Failures)]]), ["f"]);
-    assert_eq!(texts(&[vec![replace("one", 1, Failures), replace("two", 2, Failures)]]), ["two"]);
-    assert_eq!(texts(&[vec![replace("one", 1, Failures), replace("two", 1, Failures)]]), ["one"]);
-    let remove = edit("a.md", Op::Remove, 1, Successes);
-    assert_eq!(texts(&[vec![remove, replace("f", 1, Failures)]]), ["f"]);
-}
-
 proptest! {
     #[test]
     fn a_merge_loses_no_input_and_does_not_depend_on_the_workers(
@@ -97,15 +61,5 @@ proptest! {
         let wanted: Vec<String> =
             (0..failures).map(|n| format!("f{n}")).chain((0..successes).map(|n| format!("s{n}"))).collect();
         prop_assert_eq!(names, wanted);
-    }
-
-    #[test]
-    fn merging_edits_twice_changes_nothing(picks in prop::collection::vec((0_usize..4, 1_u32..4, any::<bool>()), 0..12)) {
-        let list: Vec<Edit> = picks.iter().map(|(text, support, failed)| {
-            replace(&format!("t{text}"), *support, if *failed { Source::Failures } else { Source::Successes })
-        }).collect();
-        let merged = merge_edits(std::slice::from_ref(&list));
-        prop_assert_eq!(merged.len(), usize::from(!list.is_empty()));
-        prop_assert_eq!(merge_edits(std::slice::from_ref(&merged)), merged);
     }
 }
