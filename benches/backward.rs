@@ -93,6 +93,10 @@ impl Bench {
             bounds: Bounds { learning_rate: None, max_deletions: 2 },
             sandbox: Sandbox::Off,
             snapshot_full: false,
+            rejected: String::new(),
+            meta_skill: String::new(),
+            seconds: None,
+            reduce_workers: 8,
         };
         let begun = cpu();
         let ends = Mutex::new(Vec::new());

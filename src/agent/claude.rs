@@ -14,7 +14,7 @@ use crate::ground::error::{Error, Result};
 
 const LOGIN: &str = "run `claude` once and log in, or set ANTHROPIC_API_KEY, or CLAUDE_CODE_OAUTH_TOKEN from \
                      `claude setup-token`";
-const INSTALL: &str = "install it with `npm install -g @anthropic-ai/claude-code`, or choose another --optimizer";
+const INSTALL: &str = "install it with `npm install -g @anthropic-ai/claude-code`, or choose another agent";
 
 /// Variables by which a user chooses and pays a provider, and tunes the client.
 const PASSED: [&str; 27] = [
@@ -92,6 +92,9 @@ const ALLOWED: [&str; 9] = [
 /// Seconds of waiting grow with each retry: ten of them, the client's own number, take three minutes.
 const RETRIES: &str = "6";
 
+/// Characters of the list of skills that the client shows its model.
+const SKILLS_SHOWN: &str = "1000000";
+
 pub(super) fn make(model: Option<&str>) -> Result<Box<dyn Client>> {
     Ok(Box::new(Claude { model: super::model(model)? }))
 }
@@ -125,6 +128,10 @@ impl Client for Claude {
 
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(stream::Stream::default())
+    }
+
+    fn skills(&self) -> Option<&'static str> {
+        Some(".claude/skills")
     }
 
     fn keeps_folder(&self) -> bool {
@@ -198,8 +205,11 @@ fn variables(env: &Env, turn: &Turn, inside: bool) -> Variables {
         variables.pass(env, VERTEX);
     }
     QUIET.iter().for_each(|name| variables.set(*name, "1"));
-    if !turn.skills {
-        variables.set("CLAUDE_CODE_DISABLE_CLAUDE_MDS", "1");
+    // Instructions in folders above the working folder are nobody's business here.
+    variables.set("CLAUDE_CODE_DISABLE_CLAUDE_MDS", "1");
+    if turn.skills {
+        // By itself the client cuts the list of skills to a share of its model's context.
+        variables.set("SLASH_COMMAND_TOOL_CHAR_BUDGET", SKILLS_SHOWN);
     }
     variables.set_default("CLAUDE_CODE_MAX_RETRIES", RETRIES);
     variables.set("CLAUDE_CODE_TMPDIR", &turn.tmp);

@@ -16,12 +16,14 @@ use crate::ground::error::{Error, Result};
 use settings::Settings;
 
 const LOGIN: &str = "run `codex login` once, or set OPENAI_API_KEY";
-const INSTALL: &str = "install it with `npm install -g @openai/codex`, or choose another --optimizer";
+const INSTALL: &str = "install it with `npm install -g @openai/codex`, or choose another agent";
 
 /// Settings of every turn: what is not needed is neither offered to the model nor paid for with each request.
 /// A name that a version does not know only makes it say so.
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 10] = [
     "approval_policy=\"never\"",
+    // Instructions in folders above the working folder are nobody's business here.
+    "project_doc_max_bytes=0",
     "check_for_update_on_startup=false",
     "analytics.enabled=false",
     "web_search=\"disabled\"",
@@ -32,8 +34,8 @@ const SETTINGS: [&str; 9] = [
     "features.daemon_auto_start=false",
 ];
 
-/// The same for an optimizer, to which instructions and skills in the pool are data.
-const NO_SKILLS: [&str; 2] = ["project_doc_max_bytes=0", "skills.include_instructions=false"];
+/// The same for an optimizer, to which skills in the pool are data.
+const NO_SKILLS: &str = "skills.include_instructions=false";
 
 pub(super) fn make(model: Option<&str>) -> Result<Box<dyn Client>> {
     Ok(Box::new(Codex { model: super::model(model)? }))
@@ -78,6 +80,10 @@ impl Client for Codex {
         Box::new(stream::Stream::default())
     }
 
+    fn skills(&self) -> Option<&'static str> {
+        Some(".agents/skills")
+    }
+
     fn counts_session(&self) -> bool {
         true
     }
@@ -113,7 +119,7 @@ impl Codex {
         let secrets = toml::Value::Array(secrets.map(|name| toml::Value::String(name.to_owned())).collect());
         settings.push(format!("shell_environment_policy.exclude={secrets}"));
         if !turn.skills {
-            settings.extend(NO_SKILLS.map(String::from));
+            settings.push(NO_SKILLS.to_owned());
         }
         if inside {
             args.push("--dangerously-bypass-approvals-and-sandbox".into());

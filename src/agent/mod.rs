@@ -61,6 +61,12 @@ pub trait Client: std::fmt::Debug + Send + Sync {
     /// A reader of one turn's output.
     fn reader(&self) -> Box<dyn Reader>;
 
+    /// The folder of its working folder from which it takes skills by itself (`NAME/SKILL.md`); none for a client that
+    /// takes none.
+    fn skills(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether a `cd` in one shell command holds for the next.
     fn keeps_folder(&self) -> bool {
         false

@@ -39,8 +39,8 @@ pub struct Turn {
     pub model: Option<String>,
     /// The session to go on with; none starts a new one.
     pub resume: Option<Session>,
-    /// Whether the client may load instructions and skills that it finds in the checkout: right for a target that
-    /// uses a pool, wrong for an optimizer, to which the pool is data.
+    /// Whether the client may load skills that it finds in its working folder: right for a target that uses a pool,
+    /// wrong for an optimizer, to which the pool is data.
     pub skills: bool,
     /// Wall-clock limit.
     pub timeout: Duration,

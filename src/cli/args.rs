@@ -1,6 +1,6 @@
 //! The top of the command line.
 
-use crate::commands::{backward, config, doctor, eval, init, lint, log, reduce, shells, status, train};
+use crate::commands::{backward, calibrate, config, doctor, eval, init, lint, log, reduce, shells, status, train};
 
 /// Trains the Markdown skill files that LLM agents read: evidence in, one git commit a step out.
 #[derive(Debug, clap::Parser)]
@@ -29,6 +29,7 @@ pub(super) enum Command {
     Train(train::Args),
     Eval(Box<eval::Args>),
     Config(config::Args),
+    Calibrate(Box<calibrate::Args>),
     Lint(lint::Args),
     Status(status::Args),
     Log(log::Args),
@@ -47,6 +48,7 @@ impl Command {
             Command::Train(args) => args.json,
             Command::Eval(args) => args.json,
             Command::Config(args) => args.json(),
+            Command::Calibrate(args) => args.json,
             Command::Lint(args) => args.json,
             Command::Status(args) => args.json,
             Command::Log(args) => args.json,

@@ -49,6 +49,7 @@ fn run(command: &Command, env: &Env, progress: &Progress) -> Result<Answer> {
         Command::Train(args) => commands::train::run(args, &call),
         Command::Eval(args) => commands::eval::run(args, &call),
         Command::Config(args) => commands::config::run(args, &call),
+        Command::Calibrate(args) => commands::calibrate::run(args, &call),
         Command::Lint(args) => commands::lint::run(args, &call),
         Command::Status(args) => commands::status::run(args, &call),
         Command::Log(args) => commands::log::run(args, &call),

@@ -2,15 +2,19 @@
 
 pub mod args;
 pub mod backward;
+pub mod calibrate;
 mod clients;
 pub mod config;
 pub mod doctor;
 pub mod eval;
 pub mod init;
+pub mod judge;
 pub mod lint;
 pub mod locate;
 pub mod log;
+pub mod measuring;
 pub mod model;
+mod players;
 pub mod reduce;
 mod scores;
 pub mod shells;

@@ -65,7 +65,8 @@ pub(super) struct Journal<'a> {
     pub(super) opens_late: bool,
 }
 
-fn price(text: &str) -> Result<Price, String> {
+/// A price as a flag's value: two numbers with a colon between.
+pub(super) fn price(text: &str) -> Result<Price, String> {
     let numbers: Option<Vec<f64>> = text.split(':').map(|part| part.trim().parse().ok()).collect();
     match numbers.as_deref() {
         Some(&[input, output]) if [input, output].iter().all(|price| (0.0..=1e6).contains(price)) => {
@@ -91,11 +92,36 @@ impl SpendArgs {
         Ok(Shared { budget: Arc::new(budget), ledger, cancel: call.cancel.clone(), prompts })
     }
 
-    /// A client of a model. Unless it is replayed, every answer is on disk before it is used: in the file of `--record`,
-    /// else in the journal, so that a program that was killed does not pay for an answer twice.
+    /// Where exchanges come from or go to. Unless they are replayed, every answer is on disk before it is used: in the
+    /// file of `--record`, else in the journal, so that a program that was killed does not pay for an answer twice.
     ///
     /// # Errors
-    /// As [`Http::new`], [`Recording::open`] and [`Replay::open`]; of kind `Usage` for a fresh recording into a file that holds one.
+    /// As [`Recording::open`] and [`Replay::open`]; of kind `Usage` for a fresh recording into a file that holds one.
+    pub(super) fn exchanges(&self, journal: Journal<'_>) -> Result<Exchanges> {
+        if let Some(path) = &self.replay {
+            return Ok(Exchanges::Replayed(Replay::open(path)?));
+        }
+        let path = self.record.as_deref().unwrap_or(journal.path);
+        if journal.is_fresh && path.exists() {
+            match &self.record {
+                Some(_) => {
+                    return Err(Error::usage(format!("--fresh --record: {} is there already", path.display()))
+                        .hint("its answers would be used again: name a new file"));
+                }
+                None => crate::ground::files::remove(path)?,
+            }
+        }
+        Ok(if journal.opens_late {
+            Exchanges::Late(path.to_owned())
+        } else {
+            Exchanges::Recorded(Recording::open(path)?)
+        })
+    }
+
+    /// A client of the model that edits.
+    ///
+    /// # Errors
+    /// As [`Http::new`] and [`SpendArgs::exchanges`].
     pub(super) fn client(
         &self,
         spec: &Spec,
@@ -104,28 +130,8 @@ impl SpendArgs {
         settings: &Settings,
         journal: Journal<'_>,
     ) -> Result<Client> {
-        if let Some(path) = &self.replay {
-            let backend = Replayer::new(&spec.model, Replay::open(path)?);
-            return Ok(Client::new(Arc::new(backend), shared, self.price, Role::Target));
-        }
-        let path = self.record.as_deref().unwrap_or(journal.path).to_owned();
-        if journal.is_fresh && path.exists() {
-            match &self.record {
-                Some(_) => {
-                    return Err(Error::usage(format!("--fresh --record: {} is there already", path.display()))
-                        .hint("its answers would be used again: name a new file"));
-                }
-                None => crate::ground::files::remove(&path)?,
-            }
-        }
-        let http = Http::new(spec, settings, call.env, Arc::new(SystemClock::default()))?;
-        let secrets: Vec<Key> = http.key().cloned().into_iter().collect();
-        let inner: Arc<dyn Backend> = Arc::new(http);
-        let make = move || -> Result<Arc<dyn Backend>> {
-            Ok(Arc::new(Recorder::new(Arc::clone(&inner), Recording::open(&path)?, secrets.clone())))
-        };
-        let backend = if journal.opens_late { Arc::new(Deferred::new(&spec.model, make)) } else { make()? };
-        Ok(Client::new(backend, shared, self.price, Role::Target))
+        let backend = self.exchanges(journal)?.backend(spec, call, settings)?;
+        Ok(Client::new(backend, shared, self.price, Role::Optimizer))
     }
 }
 
@@ -144,18 +150,63 @@ impl ModelArgs {
         time.ok_or_else(|| Error::usage(format!("--timeout {} is no time", self.timeout)).hint("in seconds, above 0"))
     }
 
-    /// See [`SpendArgs::client`].
-    pub(super) fn client(
-        &self,
-        spec: &Spec,
-        shared: Shared,
-        call: &Call<'_>,
-        journal: &Path,
-        fresh: bool,
-    ) -> Result<Client> {
+    /// Where exchanges come from or go to; see [`SpendArgs::exchanges`].
+    pub(super) fn exchanges(&self, journal: &Path, fresh: bool) -> Result<Exchanges> {
+        self.spend.exchanges(Journal { path: journal, is_fresh: fresh, opens_late: false })
+    }
+
+    /// A client of the model that attempts.
+    ///
+    /// # Errors
+    /// As [`Http::new`].
+    pub(super) fn target(&self, spec: &Spec, shared: Shared, call: &Call<'_>, exchanges: &Exchanges) -> Result<Client> {
+        Ok(Client::new(self.backend(spec, call, exchanges)?, shared, self.spend.price, Role::Target))
+    }
+
+    /// Whoever answers for a model.
+    ///
+    /// # Errors
+    /// As [`Http::new`].
+    pub(super) fn backend(&self, spec: &Spec, call: &Call<'_>, exchanges: &Exchanges) -> Result<Arc<dyn Backend>> {
         let settings =
             Settings { timeout: self.timeout()?.as_secs_f64(), retries: self.retries, ..Settings::default() };
-        let journal = Journal { path: journal, is_fresh: fresh, opens_late: false };
-        self.spend.client(spec, shared, call, &settings, journal)
+        exchanges.backend(spec, call, &settings)
+    }
+}
+
+/// Where a command's exchanges with models come from or go to.
+#[derive(Debug)]
+pub(super) enum Exchanges {
+    /// From a recording alone.
+    Replayed(Arc<Replay>),
+    /// Into a recording.
+    Recorded(Arc<Recording>),
+    /// Into a recording that is opened at the first call.
+    Late(PathBuf),
+}
+
+impl Exchanges {
+    /// Whoever answers for a model.
+    ///
+    /// # Errors
+    /// As [`Http::new`].
+    fn backend(&self, spec: &Spec, call: &Call<'_>, settings: &Settings) -> Result<Arc<dyn Backend>> {
+        if let Exchanges::Replayed(replay) = self {
+            return Ok(Arc::new(Replayer::new(&spec.model, Arc::clone(replay))));
+        }
+        let http = Http::new(spec, settings, call.env, Arc::new(SystemClock::default()))?;
+        let secrets: Vec<Key> = http.key().cloned().into_iter().collect();
+        let inner: Arc<dyn Backend> = Arc::new(http);
+        Ok(match self {
+            Exchanges::Late(path) => {
+                let path = path.clone();
+                let make = move || -> Result<Arc<dyn Backend>> {
+                    Ok(Arc::new(Recorder::new(Arc::clone(&inner), Recording::open(&path)?, secrets.clone())))
+                };
+                Arc::new(Deferred::new(&spec.model, make))
+            }
+            Exchanges::Recorded(recording) => Arc::new(Recorder::new(inner, Arc::clone(recording), secrets)),
+            Exchanges::Replayed(_) => inner,
+        })
     }
 }

@@ -1,37 +1,30 @@
 //! What an evaluation came to, for people and for programs.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::Answer;
+use super::measuring::Setting;
 use crate::ground::error::{Error, Kind, Result};
-use crate::llm::Sums;
+use crate::llm::Role;
 use crate::stages::rollout::{self, Ending, Measured};
-use crate::target::View;
 use crate::task::Task;
 
 /// The results of one evaluation.
 pub(super) struct Scores<'a> {
-    /// The pool's folder.
-    pub(super) pool: &'a Path,
-    /// The commit.
-    pub(super) view: &'a View,
+    /// What was measured, and how.
+    pub(super) setting: &'a Setting,
     /// The target's name.
     pub(super) target: &'a str,
-    /// How a model saw the pool; none for a program.
+    /// How a model saw the pool; none for another target.
     pub(super) mode: Option<&'static str>,
     /// The split's name, when there is one.
     pub(super) split: Option<&'a str>,
-    /// Where answers and scores lie.
-    pub(super) out: &'a Path,
-    /// The tasks.
-    pub(super) tasks: &'a [Task],
+    /// Attempts at each task.
+    pub(super) repeats: u32,
     /// What became of each, in their order.
     pub(super) measured: &'a [Measured],
-    /// What was paid.
-    pub(super) sums: Sums,
 }
 
 impl Scores<'_> {
@@ -43,7 +36,7 @@ impl Scores<'_> {
     /// Why tasks have no score: those that the provider lost, those that the evaluator could not score.
     fn missing(&self) -> [Vec<(&Task, &str)>; 2] {
         let (mut lost, mut unscored) = (Vec::new(), Vec::new());
-        for (task, measured) in self.tasks.iter().zip(self.measured) {
+        for (task, measured) in self.setting.tasks.iter().zip(self.measured) {
             match &measured.end {
                 Ending::Scored(_) => {}
                 Ending::Lost(why) => lost.push((task, why.as_str())),
@@ -58,7 +51,7 @@ impl Scores<'_> {
     /// # Errors
     /// Of kind `Unreachable` when it is the provider's doing, else `Failed`; how many of how many, and the first reason.
     pub(super) fn check_coverage(&self, least: f64) -> Result<()> {
-        let (scored, all) = (self.scored(), self.tasks.len());
+        let (scored, all) = (self.scored(), self.setting.tasks.len());
         if scored > 0 && scored as f64 >= least * all as f64 {
             return Ok(());
         }
@@ -87,11 +80,12 @@ impl Scores<'_> {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{key:<10}{value}");
         };
-        let (all, scored) = (self.tasks.len(), self.scored());
-        line("pool", format!("{} at {}, {} cards", self.pool.display(), &self.view.commit[..9], self.view.cards.len()));
+        let (all, scored) = (self.setting.tasks.len(), self.scored());
+        line("pool", self.setting.described());
         line("target", self.mode.map_or(self.target.to_owned(), |mode| format!("{}, {mode}", self.target)));
         let split = self.split.map(|split| format!(" of the {split} split")).unwrap_or_default();
-        line("tasks", format!("{scored} of {all}{split} measured"));
+        let times = if self.repeats > 1 { format!(", {} attempts at each", self.repeats) } else { String::new() };
+        line("tasks", format!("{scored} of {all}{split} measured{times}"));
         if let Some((hard, soft)) = rollout::means(self.measured) {
             line("hard", format!("{hard:.4}"));
             line("soft", format!("{soft:.4}"));
@@ -100,9 +94,12 @@ impl Scores<'_> {
         line("answers", format!("{} new, {reused} used again", scored.max(self.answered()) - reused));
         // A program's calls are its own affair.
         if self.mode.is_some() {
-            line("calls", self.sums.to_string());
+            line("calls", self.setting.paid(Role::Target).unwrap_or_default().to_string());
         }
-        line("files", self.out.join("rollouts").display().to_string());
+        if let Some(sums) = self.setting.paid(Role::Judge) {
+            line("judge", sums.to_string());
+        }
+        line("files", self.setting.out.join("rollouts").display().to_string());
         self.failures(&mut text);
         let [lost, unscored] = self.missing();
         for (title, tasks) in [("No answer (the provider failed)", lost), ("No score (the evaluator failed)", unscored)]
@@ -124,7 +121,7 @@ impl Scores<'_> {
     /// The table of tasks that were not all right, each with what was wrong.
     fn failures(&self, text: &mut String) {
         let failed = || {
-            let rows = self.tasks.iter().zip(self.measured);
+            let rows = self.setting.tasks.iter().zip(self.measured);
             rows.filter_map(|(task, measured)| Some((task, measured.score().filter(|score| score.is_failure())?)))
         };
         let Some(width) = failed().map(|(task, _)| task.id.chars().count().max("failed".len())).max() else { return };
@@ -138,8 +135,9 @@ impl Scores<'_> {
     }
 
     fn json(&self) -> Value {
+        let Setting { pool, view, .. } = self.setting;
         let means = rollout::means(self.measured);
-        let rows = self.tasks.iter().zip(self.measured).map(|(task, measured)| {
+        let rows = self.setting.tasks.iter().zip(self.measured).map(|(task, measured)| {
             let mut row = json!({ "id": task.id, "rollout": measured.digest, "reused": measured.reused });
             match &measured.end {
                 Ending::Scored(score) => {
@@ -155,12 +153,12 @@ impl Scores<'_> {
         let rows: Vec<Value> = rows.collect();
         let [lost, unscored] = self.missing().map(|tasks| tasks.len());
         json!({
-            "pool": self.pool.to_string_lossy(), "commit": self.view.commit, "cards": self.view.cards.len(),
-            "target": self.target, "mode": self.mode, "split": self.split, "tasks": self.tasks.len(),
+            "pool": pool.root().to_string_lossy(), "commit": view.commit, "cards": view.cards.len(),
+            "target": self.target, "mode": self.mode, "split": self.split, "repeats": self.repeats, "tasks": self.setting.tasks.len(),
             "measured": self.scored(), "lost": lost, "unscored": unscored,
             "reused": self.measured.iter().filter(|measured| measured.reused).count(),
             "hard": means.map(|(hard, _)| hard), "soft": means.map(|(_, soft)| soft),
-            "usage": self.sums, "results": rows,
+            "usage": self.setting.shared.ledger.total(), "judge_usage": self.setting.paid(Role::Judge), "results": rows,
         })
     }
 }

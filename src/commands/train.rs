@@ -3,19 +3,17 @@
 use std::path::PathBuf;
 
 use super::clients::Clients;
-use super::{Answer, Call, told};
-use crate::config::{CONFIG_FILE, Config, Mode};
+use super::{Answer, Call, players, told};
+use crate::config::{CONFIG_FILE, Config};
 use crate::ground::error::{AtPath as _, Error, Result};
 use crate::ground::files;
 use crate::ground::prompts::Prompts;
-use crate::llm::{Role, Shared};
+use crate::llm::Shared;
 use crate::run::event::Event;
 use crate::run::folder::RunDir;
 use crate::run::log::EventLog;
-use crate::target::{self, Target};
 use crate::train::cycle::dates::Dates;
 use crate::train::cycle::{self, Setup};
-use crate::{evaluator, optimizer};
 
 /// Train a pool on tasks: rollout, reflect, update, gate, step by step
 #[derive(Debug, clap::Args)]
@@ -73,9 +71,9 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let prompts = Prompts::in_folder(config.train.prompts.as_deref())?;
     let tapes = [args.record.as_deref(), args.replay.as_deref()];
     let clients = Clients::new(&config, call, &folder, prompts, tapes, log.earlier_seconds())?;
-    let target = target(&config, &clients)?;
-    let evaluator = evaluator::registry::find(&config.evaluation.evaluator, &config.evaluation.options)?;
-    let optimizer = optimizer::registry::find(&config.optimizer.name, config.optimizer.model.as_deref())?;
+    let target = players::target(&config, &clients)?;
+    let evaluator = players::evaluator(&config, &clients)?;
+    let optimizer = players::optimizer(&config, &clients)?;
     let dates = match (tapes, clients.recording()) {
         ([_, Some(path)], _) => Dates::replayed(path)?,
         ([Some(path), _], Some(recording)) => Dates::recorded(recording, path)?,
@@ -133,29 +131,4 @@ fn configured(args: &Args) -> Result<Config> {
         sets.push("train.freeze=true".into());
     }
     Config::load(&args.config, &sets)
-}
-
-/// Who attempts.
-fn target(config: &Config, clients: &Clients<'_>) -> Result<Box<dyn Target>> {
-    let section = &config.target;
-    let name = section.name.as_deref().ok_or_else(|| {
-        Error::usage("target.name is not set: nobody is there to attempt the tasks")
-            .hint("for instance: --set target.name=openai:qwen3@http://127.0.0.1:8080/v1, or command:./my-agent")
-    })?;
-    let spec = target::needs_model(name)?;
-    let options = target::Options {
-        client: spec.map(|spec| clients.client(name, &spec, Role::Target)).transpose()?,
-        mode: match section.mode {
-            Mode::Inline => target::Mode::Inline,
-            Mode::Routed => target::Mode::Routed,
-        },
-        system: section.system.clone(),
-        seed: section.seed,
-        temperature: section.temperature,
-        max_tokens: section.answer_tokens,
-        budget: section.pool_tokens,
-        max_turns: section.max_turns,
-        prompts: clients.shared().prompts.clone(),
-    };
-    target::find(name, options)
 }

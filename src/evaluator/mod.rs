@@ -9,6 +9,7 @@ mod contains;
 mod exact;
 mod f1;
 mod json;
+mod judge;
 mod normalised;
 mod numeric;
 mod regex;

@@ -4,8 +4,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Attempt, Evaluator, Host};
-use super::{checks, command, contains, exact, f1, json, normalised, numeric, regex};
+use super::{checks, command, contains, exact, f1, json, judge, normalised, numeric, regex};
 use crate::ground::error::{Error, Result};
+use crate::ground::prompts::Prompts;
+use crate::llm::Client;
 use crate::pool::profile::nearest;
 use crate::score::Score;
 use crate::task::Task;
@@ -14,7 +16,7 @@ use crate::task::Task;
 type Make = fn(Option<&str>, Options<'_>) -> Result<Box<dyn Evaluator>>;
 
 /// The evaluators there are: kind, maker, and a line of help.
-const KINDS: [(&str, Make, &str); 10] = [
+const KINDS: [(&str, Make, &str); 11] = [
     ("auto", auto, "checks for a task that has them, else normalised"),
     ("checks", checks::make, "the task's own list of checks, each with its message"),
     ("exact", exact::make, "the reference, character by character"),
@@ -24,6 +26,7 @@ const KINDS: [(&str, Make, &str); 10] = [
     ("regex", regex::make, "a pattern that the answer matches"),
     ("json_equal", json::make, "the answer's JSON, key by key"),
     ("token_f1", f1::make, "words shared with the reference"),
+    ("judge", judge::make, "a chat model, by a rubric"),
     ("command", command::make, "any program: command:PROGRAM"),
 ];
 
@@ -32,11 +35,33 @@ pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
     KINDS.iter().map(|(kind, _, help)| (*kind, *help))
 }
 
+/// The model that judges, for an evaluator that asks one.
+#[derive(Debug, Clone)]
+pub struct Judge {
+    /// The model. Its calls are counted under the judge's role, whatever role it comes with.
+    pub client: Client,
+    /// The prompts in force.
+    pub prompts: Prompts,
+}
+
+/// Whether the evaluator of this name asks a model, and so is to be found with [`find_judging`].
+pub fn needs_model(name: &str) -> bool {
+    name.split(':').next().unwrap_or_default().trim() == "judge"
+}
+
 /// The evaluator of this name with its options, the keys of its section in the configuration.
 ///
 /// # Errors
 /// Of kind `Usage`: no such evaluator or option (the nearest name is given), an option of a wrong type or value.
 pub fn find(name: &str, options: &Map<String, Value>) -> Result<Box<dyn Evaluator>> {
+    find_judging(name, options, None)
+}
+
+/// As [`find`], with a model for the evaluator that [`needs_model`].
+///
+/// # Errors
+/// As [`find`]; of kind `Usage` when a model is needed and not given, or a prompt of the user's cannot be rendered.
+pub fn find_judging(name: &str, options: &Map<String, Value>, judge: Option<&Judge>) -> Result<Box<dyn Evaluator>> {
     let (kind, rest) = match name.split_once(':') {
         Some((kind, rest)) => (kind.trim(), Some(rest.trim())),
         None => (name.trim(), None),
@@ -52,16 +77,25 @@ pub fn find(name: &str, options: &Map<String, Value>) -> Result<Box<dyn Evaluato
     if rest.is_some() && kind != "command" {
         return Err(Error::usage(format!("the evaluator `{kind}` takes nothing behind a colon, as {name:?} has it")));
     }
-    make(rest, Options { kind, given: options })
+    make(rest, Options { kind, given: options, judge })
 }
 
 /// The options given to an evaluator.
 pub(super) struct Options<'a> {
     kind: &'a str,
     given: &'a Map<String, Value>,
+    judge: Option<&'a Judge>,
 }
 
-impl Options<'_> {
+impl<'a> Options<'a> {
+    /// The model that judges.
+    pub(super) fn judge(&self) -> Result<&'a Judge> {
+        self.judge.ok_or_else(|| {
+            Error::usage(format!("the evaluator `{}` asks a model, and none is named", self.kind))
+                .hint("name it with --judge, for instance --judge openai:MODEL@URL")
+        })
+    }
+
     /// Reads them; `known` are the keys that `T` has.
     pub(super) fn read<T: DeserializeOwned>(&self, known: &[&str]) -> Result<T> {
         if let Some(key) = self.given.keys().find(|key| !known.contains(&key.as_str())) {
@@ -129,7 +163,7 @@ mod tests {
 
     #[test]
     fn names_and_options_are_known_or_refused_with_the_nearest() {
-        for (kind, _) in kinds() {
+        for (kind, _) in kinds().filter(|(kind, _)| !needs_model(kind)) {
             let name = if kind == "command" { "command:true" } else { kind };
             assert_eq!(find(name, &Map::new()).unwrap().name(), name);
         }
@@ -143,6 +177,8 @@ mod tests {
         assert!(fails("checks", &json!({"x": 1})).contains("[it has no options]"));
         assert!(fails("command", &json!({})).contains("which program?"));
         assert!(fails("exact:x", &json!({})).contains("nothing behind a colon"));
+        assert!(fails("judge", &json!({})).contains("needs a rubric"));
+        assert!(fails("judge", &json!({"rubric": "x"})).contains("none is named [name it with --judge"));
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub fn needs_model(name: &str, model: Option<&str>) -> Result<Option<Spec>> {
     Ok(spec)
 }
 
-/// The optimizer of this name. `model` is `--model`, which a model in the name overrides; `client` asks the model that
+/// The optimizer of this name, which it goes by without an address: commits name it, and the same model may move. `model` is `--model`, which a model in the name overrides; `client` asks the model that
 /// [`needs_model`] names, with `options`.
 ///
 /// # Errors
@@ -35,7 +35,7 @@ pub fn needs_model(name: &str, model: Option<&str>) -> Result<Option<Spec>> {
 pub fn find(name: &str, model: Option<&str>, client: Option<&Client>, options: Options) -> Result<Box<dyn Optimizer>> {
     if let Some(spec) = needs_model(name, model)? {
         let client = client.ok_or_else(|| Error::usage(format!("{spec} is a model, and nobody is there to ask it")))?;
-        return Ok(Box::new(Chat::new(&spec.to_string(), client, options)));
+        return Ok(Box::new(Chat::new(&Spec { url: None, ..spec }.to_string(), client, options)));
     }
     match crate::agent::client(name)? {
         Some(client) => Ok(Box::new(AgentOptimizer::new(client, model))),

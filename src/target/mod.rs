@@ -3,11 +3,13 @@
 //! A target tells what it saw of the pool and which cards it read, so that an attempt can be used again for a later
 //! pool that has the same to show. An attempt without an answer because its provider failed is an outcome of its own.
 
+mod agent;
 mod chat;
 mod command;
 mod page;
 pub mod registry;
 mod routed;
+mod skills;
 mod view;
 
 use std::path::Path;

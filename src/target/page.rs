@@ -41,20 +41,11 @@ pub(super) struct Page {
 /// Makes the system text. `budget` is in tokens, for the cards' rules and for the headers each; cards that do not fit
 /// are left out in their order, general ones last.
 pub(super) fn page(view: &View, mode: Mode, system: &str, budget: usize, prompts: &Prompts) -> Result<Page> {
-    let mut page = Page { text: String::new(), read: Vec::new(), cut: 0 };
-    let mut cards = String::new();
     // The profile's order has general folders wherever its author put them; here they come first.
     let (general, others): (Vec<&Card>, Vec<&Card>) = view.cards.iter().partition(|card| view.is_general(card));
     let shown = general.into_iter().chain(others.iter().copied().filter(|_| mode == Mode::Inline));
-    for card in shown {
-        let item = item(card);
-        if estimate_tokens(&cards) + estimate_tokens(&item) > budget {
-            page.cut += 1;
-            continue;
-        }
-        cards.push_str(&item);
-        page.read.push(card.path.clone());
-    }
+    let Rules { text: cards, read, cut } = rules_of(shown, budget);
+    let mut page = Page { text: String::new(), read, cut };
     let mut heads = String::new();
     if mode == Mode::Routed && !others.is_empty() {
         let others: Vec<Card> = others.into_iter().cloned().collect();
@@ -62,13 +53,36 @@ pub(super) fn page(view: &View, mode: Mode, system: &str, budget: usize, prompts
         page.cut += made.cut;
         heads = made.text;
     }
-    let slots = [
-        ("system", system.trim().to_owned()),
-        ("cards", cards.trim_end().to_owned()),
-        ("headers", heads.trim_end().to_owned()),
-    ];
+    let slots = [("system", system.trim().to_owned()), ("cards", cards), ("headers", heads.trim_end().to_owned())];
     page.text = prompts.render("target", &slots)?.trim().to_owned();
     Ok(page)
+}
+
+/// Cards' rules as they stand in a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rules {
+    /// The text; empty when there is no card.
+    pub(super) text: String,
+    /// The cards in it.
+    pub(super) read: Vec<String>,
+    /// Cards that did not fit.
+    pub(super) cut: usize,
+}
+
+/// The rules of these cards in their order, at most `budget` tokens of them.
+pub(super) fn rules_of<'c>(cards: impl Iterator<Item = &'c Card>, budget: usize) -> Rules {
+    let mut rules = Rules { text: String::new(), read: Vec::new(), cut: 0 };
+    for card in cards {
+        let item = item(card);
+        if estimate_tokens(&rules.text) + estimate_tokens(&item) > budget {
+            rules.cut += 1;
+            continue;
+        }
+        rules.text.push_str(&item);
+        rules.read.push(card.path.clone());
+    }
+    rules.text.truncate(rules.text.trim_end().len());
+    rules
 }
 
 /// A card in the prompt: what it is for, and its rules without their heading, which every card shares.

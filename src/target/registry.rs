@@ -1,7 +1,7 @@
 //! Targets by name, `KIND[:MODEL][@URL]`. A new one is one line here.
 
-use super::{Mode, Target, chat, command};
-use crate::agent::CommandLine;
+use super::{Mode, Target, agent, chat, command};
+use crate::agent::{Client as AgentClient, CommandLine, client};
 use crate::ground::error::{Error, Result};
 use crate::ground::prompts::Prompts;
 use crate::llm::{Client, NAMES, Spec};
@@ -37,6 +37,9 @@ pub fn needs_model(name: &str) -> Result<Option<Spec>> {
     if let Some(rest) = program(name) {
         return CommandLine::parse(rest).map(|_| None);
     }
+    if agent_client(name)?.is_some() {
+        return Ok(None);
+    }
     Spec::parse(name)?.map(Some).ok_or_else(|| unknown(name))
 }
 
@@ -48,6 +51,9 @@ pub fn find(name: &str, options: Options) -> Result<Box<dyn Target>> {
     if let Some(rest) = program(name) {
         return command::make(rest);
     }
+    if let Some(client) = agent_client(name)? {
+        return agent::make(client, options).ok_or_else(|| unknown(name));
+    }
     let client = options.client.clone().ok_or_else(|| unknown(name))?;
     Ok(Box::new(chat::Chat::new(name, client, options)))
 }
@@ -58,9 +64,14 @@ fn program(name: &str) -> Option<Option<&str>> {
     (kind == "command").then_some(rest)
 }
 
+/// The agent client of this name; none for another kind of target.
+fn agent_client(name: &str) -> Result<Option<Box<dyn AgentClient>>> {
+    Ok(client(name)?.filter(|client| client.skills().is_some()))
+}
+
 fn unknown(name: &str) -> Error {
     Error::usage(format!("there is no target `{}`", name.split(['@', '?']).next().unwrap_or_default()))
-        .hint(format!("targets are: {NAMES}, command:PROGRAM"))
+        .hint(format!("targets are: {NAMES}, claude, codex, command:PROGRAM"))
 }
 
 #[cfg(test)]
@@ -71,7 +82,8 @@ mod tests {
     fn names_are_models_or_programs_or_refused() {
         assert_eq!(needs_model("openai:m@http://127.0.0.1:1/v1").unwrap().unwrap().model, "m");
         assert!(needs_model("command:./run --fast").unwrap().is_none());
-        for wrong in ["gpt", "opnai:m", "command", "command:", "openai", "openai:m@ftp://x"] {
+        assert!(needs_model("claude").unwrap().is_none() && needs_model("codex:gpt-5").unwrap().is_none());
+        for wrong in ["claude:", "gpt", "opnai:m", "command", "command:", "openai", "openai:m@ftp://x"] {
             let error = needs_model(wrong).unwrap_err();
             assert_eq!(error.kind(), crate::ground::error::Kind::Usage, "{wrong}: {error}");
             assert!(!error.hints().is_empty());

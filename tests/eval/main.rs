@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on fails")]
 
+mod agents;
 mod answers;
+mod calibrate;
 mod failures;
+mod judge;
 mod measure;
 mod programs;
 mod resume;

@@ -35,7 +35,8 @@ pub fn above_zero(tasks: &[Chances]) -> f64 {
         (distribution, lowest) = (next, lowest + low);
     }
     let first = usize::try_from(1 - lowest).unwrap_or(0);
-    distribution.iter().skip(first).sum()
+    // The sum of no floating-point numbers is -0.
+    distribution.iter().skip(first).fold(0.0, |sum, chance| sum + chance)
 }
 
 /// How often an edit without effect would be accepted that moves tasks by as much as these differences (in whole steps of
