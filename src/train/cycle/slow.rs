@@ -192,12 +192,12 @@ fn guidance_path(profile: &Profile) -> String {
 
 /// The guidance in a card's body: what stands below its heading.
 fn guidance_of(body: &str, profile: &Profile) -> String {
-    let heading = format!("{}\n", profile.card.heading);
+    let heading = format!("## {}\n", profile.card.heading);
     body.split_once(&heading).map_or(body, |(_, rest)| rest).trim().to_owned()
 }
 
 /// The guidance as a card.
 fn card(profile: &Profile, text: &str) -> String {
     let description = "Use for every task: guidance from what earlier epochs fixed, broke, and never got right.";
-    Card::render(description, &format!("{}\n{}\n", profile.card.heading, text.trim()))
+    Card::render(description, &format!("## {}\n{}\n", profile.card.heading, text.trim()))
 }

@@ -1,0 +1,13 @@
+//! A training run that is killed, stopped, starved and played again ends as one that nobody disturbed.
+
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on fails")]
+
+#[path = "../support/desk.rs"]
+mod desk;
+mod scene;
+#[expect(dead_code, reason = "another test binary uses the rest")]
+#[path = "../llm/server.rs"]
+mod server;
+#[path = "../support/mod.rs"]
+mod support;
+mod points;
