@@ -28,7 +28,7 @@ fn straight(who: Who) -> (Outcome, BTreeMap<String, usize>) {
 fn survives(who: Who, point: &str, pass: usize, wanted: &Outcome) {
     let scene = Scene::new(who);
     assert!(scene.dies(point, pass), "{who:?} {point}:{pass}: not come by");
-    let lost = scene.asked() - scene.kept();
+    let lost = scene.lost();
     let run = scene.run(&[]);
     let why = format!("{who:?} {point}:{pass}");
     assert_eq!(run.code, Some(0), "{why}: {run:?}");

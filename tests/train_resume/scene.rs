@@ -92,9 +92,10 @@ impl Scene {
         journals.map(|path| self.world.read(format!("run/{path}")).matches('\n').count()).sum()
     }
 
-    /// Requests that reached the model so far.
-    pub(crate) fn asked(&self) -> usize {
-        self.server.seen().len()
+    /// Calls that reached the model and have no answer on disk, once their caller is dead: they were under way.
+    pub(crate) fn lost(&self) -> usize {
+        self.server.settle();
+        self.server.seen().len() - self.kept()
     }
 
     /// What the run in folder `run` left; asserts that nothing else is left.

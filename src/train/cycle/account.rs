@@ -6,7 +6,6 @@ use crate::ground::error::Result;
 use crate::ground::files;
 use crate::llm::{Account, Ledger, Line, Role, Spent, Sums, Used};
 use crate::run::cycle::Rollouts;
-use crate::run::event::StepReport;
 use crate::run::folder::{RunDir, Stretch};
 use crate::trajectory::Usage;
 
@@ -51,21 +50,6 @@ impl Run<'_> {
         let taken = Taken { calls: self.setup.shared.ledger.drain(), rollouts: self.rollouts.get() };
         files::write_json(&self.setup.folder.stretch(&stretch).join(USAGE), &taken)?;
         Ok(Ledger::of(taken.calls).total())
-    }
-
-    /// Counts what the micro-steps of an agent took, unless its calls count themselves.
-    pub(super) fn count_agent(&self, reports: &[StepReport]) {
-        if self.setup.optimizer.is_accounted() {
-            return;
-        }
-        for report in reports.iter().filter(|report| report.tokens != Some(0)) {
-            let usage = report.tokens.map(|tokens| Usage {
-                input_tokens: tokens,
-                cost_usd: report.cost_usd,
-                ..Usage::default()
-            });
-            self.count_usage("backward", usage);
-        }
     }
 
     /// Counts one call of an agent client that is the optimizer.

@@ -45,6 +45,9 @@ pub(super) struct Judged {
     pub(super) new: usize,
     /// Rollouts that were there, or were not needed any more.
     pub(super) saved: usize,
+    /// What it took in rollouts, so that a verdict which is taken from disk counts as it did when it was found.
+    #[serde(default)]
+    pub(super) rollouts: Rollouts,
     /// The gate's own words, when it was asked.
     pub(super) decision: Option<Decision>,
 }
@@ -62,6 +65,7 @@ impl Judged {
             broken: Vec::new(),
             new: 0,
             saved: 0,
+            rollouts: Rollouts::default(),
             decision: None,
         }
     }
@@ -87,7 +91,7 @@ pub(super) struct Case<'a> {
 /// Judges a step's candidate.
 pub(super) fn judge(step: &Step<'_>, proposal: &Proposal) -> Result<Judged> {
     let run = step.run;
-    let Some(candidate) = proposal.candidate else {
+    let Some(candidate) = proposal.commit()? else {
         let reason = proposal.skipped.first().cloned().unwrap_or_else(|| "nothing was worth changing".into());
         return Ok(Judged::without(Outcome::Unchanged, reason));
     };
@@ -122,13 +126,16 @@ pub(super) fn decide(run: &Run<'_>, case: &Case<'_>) -> Result<Judged> {
     let candidate = case.candidate.to_string();
     let known = files::read_if_there(&path)?.and_then(|bytes| serde_json::from_slice::<Judged>(&bytes).ok());
     if let Some(known) = known.filter(|known| known.commit.as_ref() == Some(&candidate)) {
+        run.count_rollouts(known.rollouts);
         return Ok(known);
     }
+    let before = run.rollouts.get();
     let mut judged = match without_measuring(run, case)? {
         Some(judged) => judged,
         None => measured(run, case)?,
     };
     judged.commit = Some(candidate);
+    judged.rollouts = run.rollouts.get() - before;
     files::write_json(&path, &judged)?;
     crash::point("gate-decided");
     Ok(judged)
@@ -193,6 +200,7 @@ fn measured(run: &Run<'_>, case: &Case<'_>) -> Result<Judged> {
         broken: decision.broken.clone(),
         new,
         saved: all.saturating_sub(new),
+        rollouts: Rollouts::default(),
         decision: Some(decision),
     })
 }
