@@ -81,7 +81,13 @@ impl Memo {
         }
         let mut known: HashMap<String, Vec<Entry>> = HashMap::new();
         let walk = walkdir::WalkDir::new(folder).min_depth(3).max_depth(3).follow_links(false).sort_by_file_name();
-        for file in walk.into_iter().flatten().filter(|file| file.file_name() == RESULT) {
+        for file in walk.into_iter().flatten() {
+            if file.file_name() != RESULT {
+                if files::is_temporary(file.file_name()) {
+                    files::remove(file.path())?;
+                }
+                continue;
+            }
             let entry = files::read(file.path()).ok().and_then(|bytes| serde_json::from_slice::<Entry>(&bytes).ok());
             if let Some(entry) = entry.filter(|entry| entry.version == VERSION) {
                 let entry = Entry { was_there: true, ..entry };

@@ -17,6 +17,9 @@ const USAGE: &str = "usage.json";
 /// The file with a stretch's answers.
 const CALLS: &str = "calls.jsonl";
 
+/// How the names of folders in a stretch begin that agents write into.
+const OF_AGENTS: [&str; 2] = ["checkout", "private"];
+
 /// What a stretch took, as `usage.json` holds it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -38,7 +41,10 @@ impl Run<'_> {
     pub(super) fn begin_stretch(&self, stretch: Stretch) -> Result<()> {
         let folder = self.setup.folder.stretch(&stretch);
         files::create_dir(&folder)?;
-        files::sweep(&folder)?;
+        files::sweep_below(&folder, &OF_AGENTS)?;
+        if let Stretch::Step(epoch, step) = stretch {
+            files::sweep(&self.setup.folder.loss(epoch, step))?;
+        }
         let shared = self.setup.shared;
         self.rollouts.set(Rollouts::default());
         shared.ledger.drain();

@@ -70,6 +70,8 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     tasks.into_iter().try_for_each(|task| setup.evaluator.check(task))?;
     // Its lock keeps another trainer out of the whole run.
     let attempts = Attempts::open(folder.path())?;
+    files::sweep(folder.path())?;
+    files::sweep(&folder.split())?;
     let begun = match begun {
         Some(begun) => take_up(setup, begun, &split)?,
         None => begin(setup, &split)?,
