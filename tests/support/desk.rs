@@ -74,3 +74,18 @@ pub fn reply(body: &Value) -> String {
     let said = (0..BAD).filter(|want| follows(*want)).map(|want| WANTS[want].0);
     format!("The {topic} are here. {}", said.collect::<Vec<_>>().join(", "))
 }
+
+/// What the model of the optimizer says: it writes a card for one advice of the evidence that it sees neither in the cards
+/// nor among what was rejected, the bad one first, so that its edits depend on what it is told of earlier ones; and it keeps
+/// notes and guidance.
+pub fn edit(body: &Value) -> String {
+    let text = body["messages"].to_string();
+    let is_new = |want: &&usize| text.contains(WANTS[**want].1) && !text.contains(&format!("- {}", WANTS[**want].1));
+    let edits: Vec<Value> = [BAD, 0, 1, 2].iter().find(is_new).into_iter().map(|want| {
+        json!({"op": "create", "card": format!("00_general_rules/rule-{want}.md"), "support": 1, "reason": "it failed",
+               "description": "Use when writing to the yard. Not for invoices.", "content": format!("- {}", WANTS[*want].1)})
+    }).collect();
+    let notes = format!("- {} bytes were told.", text.len());
+    json!({"edits": edits, "order": [0], "guidance": "- Read the rules of the yard before each reply.", "notes": notes})
+        .to_string()
+}

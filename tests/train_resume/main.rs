@@ -2,12 +2,17 @@
 
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on fails")]
 
+mod budgets;
 #[path = "../support/desk.rs"]
 mod desk;
+mod longer;
+mod moments;
+mod points;
+mod recordings;
 mod scene;
 #[expect(dead_code, reason = "another test binary uses the rest")]
 #[path = "../llm/server.rs"]
 mod server;
 #[path = "../support/mod.rs"]
 mod support;
-mod points;
+mod workers;

@@ -40,7 +40,7 @@ pub(crate) struct Outcome {
 
 impl Scene {
     pub(crate) fn new(who: Who) -> Scene {
-        Scene::with(who, "", |seen, _| answer(&desk::reply(&seen.body)))
+        Scene::with(who, "", |seen, _| said(seen))
     }
 
     /// A scene with more sections of configuration and a model of another behaviour.
@@ -55,10 +55,10 @@ impl Scene {
         let optimizer = match who {
             Who::Backward => "strategy = \"backward\"".to_owned(),
             Who::Patch => "strategy = \"patch\"".to_owned(),
-            Who::Chat => format!("strategy = \"patch\"\nname = \"openai:editor@{url}\""),
+            Who::Chat => format!("strategy = \"patch\"\nname = \"openai:editor@{url}\"\n[gradient]\nfailure_only = true"),
         };
         let text = format!(
-            "[optimizer]\n{optimizer}\nlearning_rate = 2\nmin_learning_rate = 1\n\
+            "[optimizer]\nlearning_rate = 2\nmin_learning_rate = 1\n{optimizer}\n\
              [target]\nname = \"openai:m@{url}\"\nretries = 0\n{sections}"
         );
         desk::training(&world, &text);
@@ -79,7 +79,12 @@ impl Scene {
 
     /// Runs it until it dies at a pass of a point, if it comes by; whether it did.
     pub(crate) fn dies(&self, point: &str, pass: usize) -> bool {
-        let output = self.command(&[]).env("SKILLTRAIN_CRASH_AT", format!("{point}:{pass}")).output().unwrap();
+        self.dies_with(point, pass, &[])
+    }
+
+    /// The same with more arguments.
+    pub(crate) fn dies_with(&self, point: &str, pass: usize, more: &[&str]) -> bool {
+        let output = self.command(more).env("SKILLTRAIN_CRASH_AT", format!("{point}:{pass}")).output().unwrap();
         let killed = std::os::unix::process::ExitStatusExt::signal(&output.status) == Some(9);
         let run = Run::of(output);
         assert!(killed || run.code == Some(0), "{point}:{pass}: {run:?}");
@@ -117,7 +122,7 @@ impl Scene {
         let mut files = BTreeMap::new();
         for path in paths(&self.world.path(run)) {
             // What happened, process by process; the folder's own git; the name that differs from run to run.
-            if path == "events.jsonl" || path.starts_with("memory/.git/") || path.ends_with(".lock") {
+            if path == "events.jsonl" || path == "config.toml" || path.starts_with("memory/.git/") || path.ends_with(".lock") {
                 continue;
             }
             let mut text = self.world.read(format!("{run}/{path}")).replace(&root, "ROOT").replace(&url, "URL");
@@ -143,6 +148,12 @@ impl Scene {
             all.iter().filter(|path| path.starts_with("memory/.git") && path.ends_with(".lock")).collect();
         assert!(locks.is_empty(), "{locks:?}");
     }
+}
+
+/// What the models say: the target's, and the optimizer's.
+pub(crate) fn said(seen: &Seen) -> Step {
+    let is_editor = seen.body["model"] == "editor";
+    answer(&if is_editor { desk::edit(&seen.body) } else { desk::reply(&seen.body) })
 }
 
 impl Outcome {
