@@ -83,7 +83,7 @@ pub fn edit(body: &Value) -> String {
     let is_new = |want: &&usize| text.contains(WANTS[**want].1) && !text.contains(&format!("- {}", WANTS[**want].1));
     let edits: Vec<Value> = [BAD, 0, 1, 2].iter().find(is_new).into_iter().map(|want| {
         json!({"op": "create", "card": format!("00_general_rules/rule-{want}.md"), "support": 1, "reason": "it failed",
-               "description": "Use when writing to the yard. Not for invoices.", "content": format!("- {}", WANTS[*want].1)})
+               "description": "Use when writing to the yard. Not for invoices.", "content": format!("## Rules\n- {}", WANTS[*want].1)})
     }).collect();
     let notes = format!("- {} bytes were told.", text.len());
     json!({"edits": edits, "order": [0], "guidance": "- Read the rules of the yard before each reply.", "notes": notes})

@@ -118,14 +118,14 @@ impl Scene {
         let refs: Vec<&str> = refs.lines().filter(|line| !line.starts_with("refs/notes/")).collect();
         let log = ["log", "--exclude=refs/notes/*", "--all", "--notes=skilltrain", "--format=%H%n%ad%n%B%n%N"];
         let history = format!("{}\n{}", refs.join("\n"), self.world.git(&pool, &log));
-        let (root, url) = (self.world.root().display().to_string(), self.server.url());
+        let (folder, url) = (self.world.path(run).display().to_string(), self.server.url());
         let mut files = BTreeMap::new();
         for path in paths(&self.world.path(run)) {
             // What happened, process by process; the folder's own git; the name that differs from run to run.
             if path == "events.jsonl" || path == "config.toml" || path.starts_with("memory/.git/") || path.ends_with(".lock") {
                 continue;
             }
-            let mut text = self.world.read(format!("{run}/{path}")).replace(&root, "ROOT").replace(&url, "URL");
+            let mut text = self.world.read(format!("{run}/{path}")).replace(&folder, "RUN").replace(&url, "URL");
             if path.ends_with("calls.jsonl") {
                 text = calls(&text);
             }
