@@ -50,6 +50,10 @@ impl Optimizer for AgentOptimizer {
         false
     }
 
+    fn starts_programs(&self) -> bool {
+        true
+    }
+
     fn reduce(&self, task: &ReduceTask<'_>, host: &Host<'_>) -> Result<Turn> {
         if kind(&self.client.name()) == "command" {
             // A program promises to work in a checkout, not to write reports.
