@@ -8,6 +8,7 @@ mod desk;
 mod longer;
 mod moments;
 mod points;
+mod programs;
 mod recordings;
 mod scene;
 #[expect(dead_code, reason = "another test binary uses the rest")]
