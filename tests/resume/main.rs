@@ -8,6 +8,8 @@
 )]
 
 #[path = "../support/mod.rs"]
+#[path = "../support/crash.rs"]
+mod crash;
 mod support;
 
 mod moments;

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on fails")]
 
 mod budgets;
+#[path = "../support/crash.rs"]
+mod crash;
 #[path = "../support/desk.rs"]
 mod desk;
 mod longer;

@@ -17,9 +17,9 @@ echo crates
 /// Half for crates, half for the signature.
 const EVALUATOR: &str = r#"#!/bin/sh
 echo evaluator >> ROOT/started
-case $(cat) in
+case $(tr -d '\n' | grep -Eo '"answer": *"[a-zA-Z ]*') in
 *Depot\ North*) echo '{"hard": 1, "soft": 1, "feedback": ""}' ;;
-*'"sorry'*) echo '{"hard": 0, "soft": 0, "feedback": "Do not say sorry."}' ;;
+*sorry*) echo '{"hard": 0, "soft": 0, "feedback": "Do not say sorry."}' ;;
 *) echo '{"hard": 0, "soft": 0.5, "feedback": "Sign every reply with the name Depot North."}' ;;
 esac
 "#;
@@ -45,13 +45,13 @@ fn scene() -> (Scene, Vec<String>) {
     for (name, text) in [("target.sh", TARGET), ("evaluator.sh", EVALUATOR)] {
         executable(&scene.world.write(name, text.replace("ROOT", &root)));
     }
-    let optimizer = scene.world.agent(OPTIMIZER);
+    scene.world.agent(OPTIMIZER);
     let sets = [
-        format!("target.name=command:{root}/target.sh"),
-        format!("evaluation.evaluator=command:{root}/evaluator.sh"),
-        format!("optimizer.name={optimizer}"),
+        "target.name=command:./target.sh",
+        "evaluation.evaluator=command:./evaluator.sh",
+        "optimizer.name=command:./agent.sh",
     ];
-    (scene, sets.into_iter().flat_map(|set| ["--set".to_owned(), set]).collect())
+    (scene, sets.into_iter().flat_map(|set| ["--set".to_owned(), set.to_owned()]).collect())
 }
 
 fn with<'a>(sets: &'a [String], more: &[&'a str]) -> Vec<&'a str> {
