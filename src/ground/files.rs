@@ -98,7 +98,9 @@ pub fn sweep_below(folder: &Path, but: &[&str]) -> Result<()> {
     };
     for entry in entries {
         let entry = entry.at("read", folder)?;
-        if entry.file_type().at("read", folder)?.is_dir() && !but.iter().any(|name| entry.file_name().to_string_lossy().starts_with(name)) {
+        if entry.file_type().at("read", folder)?.is_dir()
+            && !but.iter().any(|name| entry.file_name().to_string_lossy().starts_with(name))
+        {
             sweep_below(&entry.path(), but)?;
         }
     }

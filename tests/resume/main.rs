@@ -7,9 +7,9 @@
     reason = "a test that cannot go on fails"
 )]
 
-#[path = "../support/mod.rs"]
 #[path = "../support/crash.rs"]
 mod crash;
+#[path = "../support/mod.rs"]
 mod support;
 
 mod moments;

@@ -29,10 +29,8 @@ const TOPICS: [&str; 12] = [
 /// Writes `split/` and `skilltrain.toml` with these sections on top of those that every such training has.
 pub fn training(world: &World, sections: &str) {
     let task = |number: usize, wants: &[usize]| {
-        let checks: Vec<Value> = wants
-            .iter()
-            .map(|want| json!({"contains": WANTS[*want].0, "message": WANTS[*want].1}))
-            .collect();
+        let checks: Vec<Value> =
+            wants.iter().map(|want| json!({"contains": WANTS[*want].0, "message": WANTS[*want].1})).collect();
         let topic = TOPICS[number];
         json!({"id": format!("about-{topic}"), "input": format!("Write to the yard about {topic}."), "checks": checks})
             .to_string()

@@ -52,7 +52,10 @@ fn more_epochs_leave_the_earlier_ones_alone() {
     let plans: Value = serde_json::from_str(&wanted.files["run.json"]).unwrap();
     assert_eq!(plans["plans"], serde_json::json!([3, 3]));
     let levels = steps(&wanted, "level");
-    assert!(levels.len() == 6 && levels.iter().all(|level| level.as_f64().is_some_and(|level| level > 0.0)), "{levels:?}");
+    assert!(
+        levels.len() == 6 && levels.iter().all(|level| level.as_f64().is_some_and(|level| level > 0.0)),
+        "{levels:?}"
+    );
     for (point, pass) in [("run-extended", 1), ("stretch-done", 1), ("stretch-done", 2), ("gate-decided", 1)] {
         let scene = scene();
         scene.run(&shorter).ok();

@@ -39,10 +39,8 @@ fn sweep(who: Who, most: usize) -> BTreeSet<String> {
         let most = most.min(count);
         (0..most).map(|n| if most == 1 { count } else { 1 + n * (count - 1) / (most - 1) }).collect()
     };
-    let jobs: Vec<(String, usize)> = passes
-        .iter()
-        .flat_map(|(point, count)| spread(*count).into_iter().map(|pass| (point.clone(), pass)))
-        .collect();
+    let jobs: Vec<(String, usize)> =
+        passes.iter().flat_map(|(point, count)| spread(*count).into_iter().map(|pass| (point.clone(), pass))).collect();
     let began = std::time::Instant::now();
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
     std::thread::scope(|scope| {

@@ -146,8 +146,13 @@ fn a_call_of_a_program_that_the_tape_does_not_hold_is_refused() {
         let (scene, sets) = scene();
         scene.run(&with(&sets, &RECORD)).ok();
         let mark = format!("\"what\":\"{what}\"");
-        let kept: String =
-            scene.world.read("tape.jsonl").lines().filter(|line| !line.contains(&mark)).map(|line| format!("{line}\n")).collect();
+        let kept: String = scene
+            .world
+            .read("tape.jsonl")
+            .lines()
+            .filter(|line| !line.contains(&mark))
+            .map(|line| format!("{line}\n"))
+            .collect();
         scene.world.write("tape.jsonl", kept);
         let before = scene.world.read("started");
         let run: Run = scene.run(&with(&sets, &REPLAY));

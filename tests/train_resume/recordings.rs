@@ -79,7 +79,10 @@ fn a_call_that_the_recording_does_not_hold_is_refused() {
     let tape = scene.world.read("tape.jsonl");
     let dates = |line: &&str| line.contains("\"date\"");
     let (dates, calls): (Vec<&str>, Vec<&str>) = tape.lines().partition(dates);
-    scene.world.write("tape.jsonl", dates.into_iter().chain(calls[..9].iter().copied()).map(|line| format!("{line}\n")).collect::<String>());
+    scene.world.write(
+        "tape.jsonl",
+        dates.into_iter().chain(calls[..9].iter().copied()).map(|line| format!("{line}\n")).collect::<String>(),
+    );
     let asked = scene.server.seen().len();
     let said = scene.run(&REPLAY).fails(1);
     assert!(said.contains("holds no answer") && said.contains("replay with the configuration"), "{said}");

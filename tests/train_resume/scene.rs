@@ -44,18 +44,16 @@ impl Scene {
     }
 
     /// A scene with more sections of configuration and a model of another behaviour.
-    pub(crate) fn with(
-        who: Who,
-        sections: &str,
-        play: impl Fn(&Seen, usize) -> Step + Send + Sync + 'static,
-    ) -> Scene {
+    pub(crate) fn with(who: Who, sections: &str, play: impl Fn(&Seen, usize) -> Step + Send + Sync + 'static) -> Scene {
         let world = World::in_memory();
         let server = Server::by(move |seen, number| Some(play(seen, number)));
         let url = server.url();
         let optimizer = match who {
             Who::Backward => "strategy = \"backward\"".to_owned(),
             Who::Patch => "strategy = \"patch\"".to_owned(),
-            Who::Chat => format!("strategy = \"patch\"\nname = \"openai:editor@{url}\"\n[gradient]\nfailure_only = true"),
+            Who::Chat => {
+                format!("strategy = \"patch\"\nname = \"openai:editor@{url}\"\n[gradient]\nfailure_only = true")
+            }
         };
         let text = format!(
             "[optimizer]\nlearning_rate = 2\nmin_learning_rate = 1\n{optimizer}\n\
@@ -122,7 +120,11 @@ impl Scene {
         let mut files = BTreeMap::new();
         for path in paths(&self.world.path(run)) {
             // What happened, process by process; the folder's own git; the name that differs from run to run.
-            if path == "events.jsonl" || path == "config.toml" || path.starts_with("memory/.git/") || path.ends_with(".lock") {
+            if path == "events.jsonl"
+                || path == "config.toml"
+                || path.starts_with("memory/.git/")
+                || path.ends_with(".lock")
+            {
                 continue;
             }
             let mut text = self.world.read(format!("{run}/{path}")).replace(&folder, "RUN").replace(&url, "URL");

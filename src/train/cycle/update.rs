@@ -124,7 +124,8 @@ fn by_backward(step: &Step<'_>, took: &mut Vec<Took>) -> Result<Proposal> {
         reduce_workers: config.gradient.analyst_workers,
     };
     let pool = Pool::open(&options.pool)?;
-    let passed = backward::pass(&options, pool, setup.optimizer, setup.env, setup.cancel, setup.prompts, setup.observer);
+    let passed =
+        backward::pass(&options, pool, setup.optimizer, setup.env, setup.cancel, setup.prompts, setup.observer);
     // Attempts that were refused were paid as well.
     for group in (1..).map(|number| StepDir::of_group(&options.out, number)).take_while(|dir| dir.path().is_dir()) {
         took.push(Took { stage: "backward".into(), usage: record::total_usage(&group)? });

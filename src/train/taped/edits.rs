@@ -82,7 +82,9 @@ impl Left {
         let (root, base) = (checkout.folder(), pool.files(checkout.before())?);
         let now = checkout.edited(pool, &mut StatCache::default())?.changes;
         for path in now.keys().filter(|path| !self.files.contains_key(*path)) {
-            let old = base.get(path).map(|entry| Ok::<_, Error>(Content { mode: entry.mode, bytes: Bytes::Raw(pool.blob(entry.id)?) }));
+            let old = base
+                .get(path)
+                .map(|entry| Ok::<_, Error>(Content { mode: entry.mode, bytes: Bytes::Raw(pool.blob(entry.id)?) }));
             place(root, path, old.transpose()?.as_ref())?;
         }
         let put = |is_loose: bool| {
