@@ -27,6 +27,15 @@ pub(super) fn micro_step(step: &StepReport) -> String {
     format!("{} · {} · {} · {}", step.label, cards(&counts), &step.after[..9], event::spent(std::slice::from_ref(step)))
 }
 
+/// "a, b, c and 5 more".
+pub(super) fn works(works: &[String]) -> String {
+    const SHOWN: usize = 6;
+    match works.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        None => works.join(", "),
+        Some(more) => format!("{} and {more} more", works[..SHOWN].join(", ")),
+    }
+}
+
 /// "+2 −1 cards".
 fn cards(counts: &[(&str, usize)]) -> String {
     let counts: Vec<String> = counts.iter().filter(|(_, n)| *n > 0).map(|(mark, n)| format!("{mark}{n}")).collect();
@@ -55,7 +64,9 @@ pub(super) fn of_run(event: &Event) -> Option<String> {
 fn cycle(report: &CycleReport) -> String {
     let CycleReport { number, steps, batch, outcome, reason, calls, usd, .. } = report;
     let score = match (report.current_score, report.candidate_score) {
-        (Some(current), Some(candidate)) => format!("score {current:.2} → {candidate:.2} · "),
+        (Some(current), Some(candidate)) => {
+            format!("score {current:.2} → {candidate:.2} on {} tasks · ", report.compared)
+        }
         _ => String::new(),
     };
     let counts = [("+", report.cards.created), ("~", report.cards.changed), ("−", report.cards.deleted)];

@@ -55,7 +55,7 @@ impl Progress {
             Event::StepStarted { label, group, groups, works } => {
                 // On a terminal the spinner's line is for the newest action: the works stand above it, once.
                 let step = format!("{label} [{group}/{groups}]");
-                let works = format!("{step} learning from {}", works.join(", "));
+                let works = format!("{step} learning from {}", lines::works(works));
                 self.say(&works);
                 if self.terminal {
                     self.begin(label, &step);

@@ -20,7 +20,7 @@ const NAMED: usize = 12;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  skilltrain calibrate --split-dir tasks --split selection --target openai:qwen3@http://127.0.0.1:8080/v1
+  skilltrain calibrate --split-dir tasks --split selection --target ollama:qwen3
 
 Each task is attempted --repeats times with the same cards. What differs between the attempts is
 chance, and an edit whose gain is smaller than that cannot be told from none. Attempts are kept

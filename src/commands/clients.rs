@@ -114,6 +114,15 @@ impl<'a> Clients<'a> {
         Ok(Client::new(backend, self.shared.clone(), self.price(&spec.model), role))
     }
 
+    /// Calls of a model that may be under way at a time: as many as those who ask it have workers.
+    fn most_at_once(&self, name: &str) -> u32 {
+        let Config { train, gradient, optimizer, target, .. } = self.config;
+        let target = if target.name.as_deref() == Some(name) { train.workers } else { 0 };
+        let optimizer = if optimizer.name == name { gradient.analyst_workers } else { 0 };
+        let judge = if self.config.evaluation.judge.as_deref() == Some(name) { train.workers } else { 0 };
+        u32::try_from(target.max(optimizer).max(judge).max(1)).unwrap_or(u32::MAX)
+    }
+
     fn backend(&self, name: &str, spec: &Spec) -> Result<Arc<dyn Backend>> {
         let journal = Arc::clone(&self.journal);
         if let Tape::Replay(replay) = &self.tape {
@@ -127,7 +136,7 @@ impl<'a> Clients<'a> {
             retries: u32::try_from(self.config.target.retries).unwrap_or(u32::MAX),
             requests_per_minute: rates.requests_per_minute,
             tokens_per_minute: rates.tokens_per_minute,
-            max_in_flight: rates.max_in_flight,
+            max_in_flight: Some(rates.max_in_flight.unwrap_or(u32::MAX).min(self.most_at_once(name))),
             ..Settings::default()
         };
         let http = Http::new(spec, &settings, self.call.env, Arc::new(SystemClock::default()))?;

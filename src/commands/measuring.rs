@@ -258,7 +258,9 @@ impl MeasureArgs {
     /// Who attempts.
     fn target(&self, call: &Call<'_>, shared: &Shared, exchanges: Option<&Exchanges>) -> Result<Box<dyn Target>> {
         let client = match (target::needs_model(&self.target)?, exchanges) {
-            (Some(spec), Some(exchanges)) => Some(self.model.target(&spec, shared.clone(), call, exchanges)?),
+            (Some(spec), Some(exchanges)) => {
+                Some(self.model.target(&spec, shared.clone(), call, exchanges, self.workers)?)
+            }
             _ => None,
         };
         let options = target::Options {
@@ -289,6 +291,7 @@ impl Setting {
     /// # Errors
     /// Of I/O.
     pub(super) fn close<'m>(&self, measured: impl IntoIterator<Item = &'m Measured>) -> Result<()> {
+        self.attempts.flush()?;
         if !measured.into_iter().any(|measured| matches!(measured.end, Ending::Lost(_))) {
             files::remove(&self.out.join(JOURNAL))?;
         }

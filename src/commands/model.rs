@@ -111,10 +111,12 @@ impl SpendArgs {
                 None => crate::ground::files::remove(path)?,
             }
         }
+        // A journal is for us: in a talk the questions would hold each turn again and again.
+        let questions = self.record.is_some();
         Ok(if journal.opens_late {
-            Exchanges::Late(path.to_owned())
+            Exchanges::Late { path: path.to_owned(), questions }
         } else {
-            Exchanges::Recorded(Recording::open(path)?)
+            Exchanges::Recorded { recording: Recording::open(path)?, questions }
         })
     }
 
@@ -155,12 +157,20 @@ impl ModelArgs {
         self.spend.exchanges(Journal { path: journal, is_fresh: fresh, opens_late: false })
     }
 
-    /// A client of the model that attempts.
+    /// A client of the model that attempts: at most `workers` calls are under way at a time.
     ///
     /// # Errors
     /// As [`Http::new`].
-    pub(super) fn target(&self, spec: &Spec, shared: Shared, call: &Call<'_>, exchanges: &Exchanges) -> Result<Client> {
-        Ok(Client::new(self.backend(spec, call, exchanges)?, shared, self.spend.price, Role::Target))
+    pub(super) fn target(
+        &self,
+        spec: &Spec,
+        shared: Shared,
+        call: &Call<'_>,
+        exchanges: &Exchanges,
+        workers: u16,
+    ) -> Result<Client> {
+        let settings = Settings { max_in_flight: Some(u32::from(workers)), ..self.settings()? };
+        Ok(Client::new(exchanges.backend(spec, call, &settings)?, shared, self.spend.price, Role::Target))
     }
 
     /// Whoever answers for a model.
@@ -168,9 +178,11 @@ impl ModelArgs {
     /// # Errors
     /// As [`Http::new`].
     pub(super) fn backend(&self, spec: &Spec, call: &Call<'_>, exchanges: &Exchanges) -> Result<Arc<dyn Backend>> {
-        let settings =
-            Settings { timeout: self.timeout()?.as_secs_f64(), retries: self.retries, ..Settings::default() };
-        exchanges.backend(spec, call, &settings)
+        exchanges.backend(spec, call, &self.settings()?)
+    }
+
+    fn settings(&self) -> Result<Settings> {
+        Ok(Settings { timeout: self.timeout()?.as_secs_f64(), retries: self.retries, ..Settings::default() })
     }
 }
 
@@ -179,10 +191,10 @@ impl ModelArgs {
 pub(super) enum Exchanges {
     /// From a recording alone.
     Replayed(Arc<Replay>),
-    /// Into a recording.
-    Recorded(Arc<Recording>),
-    /// Into a recording that is opened at the first call.
-    Late(PathBuf),
+    /// Into a recording, with the questions or without.
+    Recorded { recording: Arc<Recording>, questions: bool },
+    /// Into one that is opened at the first call.
+    Late { path: PathBuf, questions: bool },
 }
 
 impl Exchanges {
@@ -197,15 +209,22 @@ impl Exchanges {
         let http = Http::new(spec, settings, call.env, Arc::new(SystemClock::default()))?;
         let secrets: Vec<Key> = http.key().cloned().into_iter().collect();
         let inner: Arc<dyn Backend> = Arc::new(http);
+        let recorder = |inner, recording, secrets, questions| {
+            let recorder = Recorder::new(inner, recording, secrets);
+            if questions { recorder } else { recorder.without_questions() }
+        };
         Ok(match self {
-            Exchanges::Late(path) => {
-                let path = path.clone();
+            Exchanges::Late { path, questions } => {
+                let (path, questions) = (path.clone(), *questions);
                 let make = move || -> Result<Arc<dyn Backend>> {
-                    Ok(Arc::new(Recorder::new(Arc::clone(&inner), Recording::open(&path)?, secrets.clone())))
+                    let recording = Recording::open(&path)?;
+                    Ok(Arc::new(recorder(Arc::clone(&inner), recording, secrets.clone(), questions)))
                 };
                 Arc::new(Deferred::new(&spec.model, make))
             }
-            Exchanges::Recorded(recording) => Arc::new(Recorder::new(inner, Arc::clone(recording), secrets)),
+            Exchanges::Recorded { recording, questions } => {
+                Arc::new(recorder(inner, Arc::clone(recording), secrets, *questions))
+            }
             Exchanges::Replayed(_) => inner,
         })
     }

@@ -1,6 +1,7 @@
 //! `skilltrain status`: where the pool is, and what would happen next.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -10,12 +11,22 @@ use crate::ground::error::Result;
 use crate::pool::disk_lint;
 use crate::pool::folder::StatCache;
 use crate::pool::repo::Pool;
+use crate::run::cycle::CycleReport;
+use crate::run::folder::RunDir;
+use crate::run::layout::MEMORY;
 use crate::run::lock;
+use crate::train::cycle::Standing;
 
 /// Show where the pool is: its steps, its state, who trains it, and what to do next
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  skilltrain status --pool runs/example/memory")]
+#[command(
+    after_help = "Examples:\n  skilltrain status --pool runs/example/memory\n  skilltrain status --run runs/train"
+)]
 pub struct Args {
+    /// A training run's folder; its pool is looked at
+    #[arg(long, value_name = "DIR", conflicts_with = "pool")]
+    run: Option<PathBuf>,
+
     #[command(flatten)]
     pool: PoolArg,
 
@@ -26,7 +37,11 @@ pub struct Args {
 
 /// Looks, and changes nothing.
 pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
-    let pool = Pool::open(&args.pool.find_here()?)?;
+    let place = match &args.run {
+        Some(run) => run.join(MEMORY),
+        None => args.pool.find_here()?,
+    };
+    let pool = Pool::open(&place)?;
     let tip = pool.tip()?;
     let files = pool.files(tip)?;
     let dirt = pool.dirt(&files, &mut StatCache::default())?;
@@ -62,11 +77,32 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     if let Some(holder) = &holder {
         line("trainer", format!("process {} on {}, training `{}`", holder.pid, holder.host, holder.label));
     }
+    let standing = pool.root().parent().map(|run| Standing::of(&RunDir::new(run))).transpose()?.flatten();
+    let next = match &standing {
+        Some(standing) if holder.is_none() && idle.is_none() && dirt.is_empty() => standing.next.clone(),
+        _ => next,
+    };
+    if let Some(standing) = &standing {
+        line("run", run_line(standing));
+    }
     line("next", next.clone());
     let json = json!({
         "pool": pool.root().to_string_lossy(), "branch": pool.branch(), "tip": tip.to_string(), "cards": lint.cards,
         "lint_problems": lint.problems.len(), "steps": steps.len(), "last": steps.first(), "uncommitted": dirt,
-        "failed_attempts": failed.iter().map(|(name, _)| name).collect::<Vec<_>>(), "trainer": holder, "next": next,
+        "failed_attempts": failed.iter().map(|(name, _)| name).collect::<Vec<_>>(), "trainer": holder, "run": standing, "next": next,
     });
     Ok(Answer::new(text, json))
+}
+
+/// "warehouse: 5 of 9 steps: 3 accepted, 1 rejected, 0 undecided, 1 unchanged; score 0.5833".
+fn run_line(standing: &Standing) -> String {
+    let [accepted, rejected, undecided, unchanged] = standing.counts();
+    let score = standing.done.iter().rev().find_map(CycleReport::score_after);
+    let score = score.map_or_else(String::new, |score| format!("; gate score {score:.4}"));
+    format!(
+        "{}: {} of {} steps: {accepted} accepted, {rejected} rejected, {undecided} undecided, {unchanged} unchanged{score}",
+        standing.name,
+        standing.done.len(),
+        standing.steps
+    )
 }

@@ -26,6 +26,7 @@ pub(super) fn summary(summary: &Summary, folder: &Path) -> String {
             line(name, scores(split));
         }
     }
+    line("cards", pool_tokens(&summary.pool_tokens));
     let Rollouts { new, reused, spared } = summary.rollouts;
     line("rollouts", format!("{new} made; {reused} used again and {spared} not needed, since the gate had decided"));
     line("calls", Ledger::of(summary.usage.clone()).total().to_string());
@@ -36,6 +37,17 @@ pub(super) fn summary(summary: &Summary, folder: &Path) -> String {
     text
 }
 
+/// Steps whose pools' sizes are told: the last ones.
+const SIZES: usize = 12;
+
+/// "118 tokens; after each step: 41, 80, 118".
+fn pool_tokens(sizes: &[usize]) -> String {
+    let shown: Vec<String> = sizes[sizes.len().saturating_sub(SIZES)..].iter().map(usize::to_string).collect();
+    let which = if sizes.len() > SIZES { format!("the last {SIZES} steps") } else { "each step".to_owned() };
+    let last = sizes.last().copied().unwrap_or(0);
+    format!("{last} tokens, by estimate; after {which}: {}", shown.join(", "))
+}
+
 /// "baseline 0.0000 → best 0.5833, last 0.5833 (24 tasks)".
 fn scores(split: &[Option<Measurement>; 3]) -> String {
     let hard = |measured: &Option<Measurement>| {
@@ -43,5 +55,8 @@ fn scores(split: &[Option<Measurement>; 3]) -> String {
         means.map_or("none".to_owned(), |means| format!("{:.4}", means.hard))
     };
     let tasks = split.iter().flatten().map(|measured| measured.tasks).next().unwrap_or(0);
-    format!("baseline {} → best {}, last {} ({tasks} tasks, hard)", hard(&split[0]), hard(&split[1]), hard(&split[2]))
+    let least = split.iter().flatten().map(|measured| measured.measured).min().unwrap_or(0);
+    let missing = if least < tasks { format!("; as few as {least} of them measured") } else { String::new() };
+    let [first, best, last] = [0, 1, 2].map(|at| hard(&split[at]));
+    format!("baseline {first} → best {best}, last {last} ({tasks} tasks, hard{missing})")
 }

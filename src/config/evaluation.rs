@@ -39,6 +39,9 @@ pub struct Evaluation {
     /// The share of tasks that must get a score; below it a step is undecided.
     #[schemars(range(min = 0, max = 1))]
     pub min_coverage: f64,
+    /// Whether the gate stops as soon as the tasks that are left cannot change its verdict. Without it every selection task
+    /// is measured; the verdicts are the same.
+    pub early_stop: bool,
     /// Attempts of each selection or test task, whose scores are averaged.
     #[schemars(range(min = 1))]
     pub repeats: usize,
@@ -93,6 +96,7 @@ impl Default for Evaluation {
             max_regressions: 0,
             alpha: 0.05,
             min_coverage: 0.9,
+            early_stop: true,
             repeats: 1,
             patience: 0,
             eval_test: true,

@@ -1,7 +1,7 @@
 //! Exact: the reference, character by character; white space around it does not count.
 
 use super::registry::Options;
-use super::{Attempt, Evaluator, Host, answers};
+use super::{Attempt, Evaluator, Host, alternatives, answers};
 use crate::ground::error::Result;
 use crate::score::Score;
 use crate::task::Task;
@@ -25,7 +25,7 @@ impl Evaluator for Exact {
     fn evaluate(&self, attempt: &Attempt<'_>, _: &Host<'_>) -> Result<Score> {
         let right = answers(attempt.task, "exact")?;
         let passed = right.iter().any(|right| right.trim() == attempt.answer.trim());
-        Ok(Score::pass_or(passed, || vec![format!("Answer with exactly {}, and nothing else.", right.join(" or "))]))
+        Ok(Score::pass_or(passed, || vec![format!("Answer with exactly {}, and nothing else.", alternatives(&right))]))
     }
 }
 

@@ -98,7 +98,20 @@ fn no_reference(task: &Task, evaluator: &str) -> Error {
 
 /// What is said of a wrong answer when all that is known is the right one.
 fn right_answer(answers: &[String]) -> Vec<String> {
-    vec![format!("The right answer is {}.", answers.join(" or ").trim_end_matches('.'))]
+    vec![format!("The right answer is {}.", alternatives(answers).trim_end_matches('.'))]
+}
+
+/// Words from which on an answer is a passage.
+const PASSAGE: usize = 8;
+
+/// Answers as advice names them, any of which is right. A passage is quoted: what a report quotes is material, and a card
+/// that takes it over has copied an answer instead of learning a rule.
+fn alternatives(answers: &[String]) -> String {
+    let shown = answers.iter().map(|answer| match answer.split_whitespace().count() {
+        ..PASSAGE => answer.clone(),
+        _ => format!("\"{}\"", answer.replace(['"', '“', '”'], "'")),
+    });
+    shown.collect::<Vec<_>>().join(" or ")
 }
 
 #[cfg(test)]

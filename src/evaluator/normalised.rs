@@ -46,5 +46,9 @@ mod tests {
         assert_eq!(hard("normalised", &json!({}), &json!({"reference": "?!"}), &["", "?!"]), [0.0, 1.0]);
         let wrong = score("normalised", &json!({}), &keys, "x").unwrap();
         assert_eq!(wrong.feedback, ["The right answer is the Scrap yard."]);
+        // A passage is quoted: reports may hold it, and no card may take it over.
+        let keys = json!({"reference": "old Ada opens the \"outer\" gate by hand at noon"});
+        let wrong = score("normalised", &json!({}), &keys, "nobody").unwrap();
+        assert_eq!(wrong.feedback, ["The right answer is \"old Ada opens the 'outer' gate by hand at noon\"."]);
     }
 }

@@ -196,9 +196,23 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     sync_dir(parent(to)?)
 }
 
-/// Makes what was renamed or removed in a folder durable.
+/// Makes what was renamed or removed in a folder, or a file's content, durable.
 pub fn sync_dir(folder: &Path) -> Result<()> {
     fs::File::open(folder).and_then(|file| file.sync_all()).at("flush", folder)
+}
+
+/// Makes files and folders with the files in them durable; all lie on one file system. Where the system can flush that in
+/// one call, a round of many costs what one costs.
+pub fn sync_all(paths: &[PathBuf]) -> Result<()> {
+    #[cfg(target_os = "linux")]
+    if let Some(path) = paths.first() {
+        let sync = |file: fs::File| rustix::fs::syncfs(file).map_err(std::io::Error::from);
+        return fs::File::open(path).and_then(sync).at("flush", path);
+    }
+    for path in paths {
+        walkdir::WalkDir::new(path).into_iter().flatten().try_for_each(|entry| sync_dir(entry.path()))?;
+    }
+    Ok(())
 }
 
 /// The path with links resolved; kind `Usage` when nothing is there.

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::budget::{Budget, Spent};
 use super::failure::{Failure, Why};
 use super::ledger::{Ledger, money};
-use super::prices::{Money, Price};
+use super::prices::Price;
 use super::record::Recording;
 use super::reply::Used;
 use super::tape::Paid;
@@ -48,7 +48,7 @@ impl Journal {
 /// Counts one call of an earlier process. A reply that was lost counts as one call; what it took nobody knows any more.
 fn count(paid: &Paid, ledger: &Ledger, budget: &Budget, price: Option<&Price>) {
     let spent = |used: Option<&Used>| Spent {
-        money: used.and_then(|used| money(used, price)).unwrap_or_else(Money::default),
+        money: used.and_then(|used| money(used, price)).unwrap_or_default(),
         tokens: used.map_or(0, |used| used.usage.tokens()),
         calls: 1,
         seconds: 0.0,

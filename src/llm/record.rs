@@ -137,8 +137,14 @@ impl Recorder {
         Recorder { inner, to: To::Tape(recording), secrets, questions: true }
     }
 
-    /// Writes the answers of `inner` into a run's journal: without the questions, which are for people and hold the pool
-    /// again and again; an answer is found by its question's digest.
+    /// The same, but only answers are written. An answer is found by its question's digest; the questions are for
+    /// people, and hold the pool again and again.
+    #[must_use]
+    pub fn without_questions(self) -> Recorder {
+        Recorder { questions: false, ..self }
+    }
+
+    /// Writes the answers of `inner` into a run's journal, without the questions.
     pub fn of_run(inner: Arc<dyn Backend>, journal: Arc<Journal>, secrets: Vec<Key>) -> Recorder {
         Recorder { inner, to: To::Journal(journal), secrets, questions: false }
     }

@@ -37,8 +37,8 @@ pub(super) struct Exchange {
     role: Option<Role>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     stage: String,
-    /// For people; an answer is found by its digest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// For people, and never read again: an answer is found by its digest.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     request: Option<Request>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     failed: Vec<Failure>,

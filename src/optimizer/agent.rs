@@ -1,10 +1,16 @@
-//! An agent client as optimizer: a prompt in, its own commits in the checkout out.
+//! An agent client as optimizer: a prompt in, its own commits in the checkout out; or a question in, a reply out.
+
+mod ask;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::analyst::Analyst;
+use super::tasks::{AnalyseTask, MergeTask, MetaTask, RankTask, Ranking, RepairTask, RewriteTask, Said, SlowTask};
 use super::{BackwardTask, Desk, Host, Optimizer, ReduceTask, Turn, prompt};
 use crate::agent::{self, Client, Session, TurnEnd};
+use crate::edit::Edit;
+use crate::ground::env::Env;
 use crate::ground::error::Result;
 use crate::ground::files;
 use crate::ground::process::Sandbox;
@@ -26,14 +32,26 @@ impl AgentOptimizer {
         AgentOptimizer { client, model: model.map(str::to_owned) }
     }
 
-    fn run(&self, mut turn: agent::Turn, desk: &Desk, prompt: &str, host: &Host<'_>) -> Result<Turn> {
+    fn run(&self, turn: agent::Turn, desk: &Desk, prompt: &str, host: &Host<'_>) -> Result<Turn> {
+        self.start(turn, desk, prompt, host).map(finished)
+    }
+
+    fn start(&self, mut turn: agent::Turn, desk: &Desk, prompt: &str, host: &Host<'_>) -> Result<TurnEnd> {
         files::write(&desk.prompt(), prompt)?;
         turn.model = self.model.clone();
         turn.timeout = host.timeout;
         turn.sandbox = host.sandbox;
         let mut watch = |event: &trajectory::Event| (host.watch)(event);
-        let end = agent::run_turn(host.env, self.client.as_ref(), &turn, host.cancel, &mut watch)?;
-        Ok(finished(end))
+        agent::run_turn(host.env, self.client.as_ref(), &turn, host.cancel, &mut watch)
+    }
+
+    /// A program promises to work in a checkout, not to write reports or to answer.
+    fn is_program(&self) -> bool {
+        kind(&self.client.name()) == "command"
+    }
+
+    fn analyst(&self) -> Result<Analyst<'_, AgentOptimizer>> {
+        if self.is_program() { Err(self.needs_a_checkout()) } else { Ok(Analyst::new(self)) }
     }
 }
 
@@ -46,6 +64,10 @@ impl Optimizer for AgentOptimizer {
         }
     }
 
+    fn find(&self, env: &Env) -> Result<()> {
+        self.client.find(env).map(drop)
+    }
+
     fn is_deterministic(&self) -> bool {
         false
     }
@@ -55,8 +77,7 @@ impl Optimizer for AgentOptimizer {
     }
 
     fn reduce(&self, task: &ReduceTask<'_>, host: &Host<'_>) -> Result<Turn> {
-        if kind(&self.client.name()) == "command" {
-            // A program promises to work in a checkout, not to write reports.
+        if self.is_program() {
             return Ok(Turn::done(super::extractive::reduce(task.evidence)));
         }
         // A reduce writes nothing: its working folder is an empty one of its own.
@@ -82,6 +103,38 @@ impl Optimizer for AgentOptimizer {
     fn recall(&self, desk: &Desk, checkout: &Path, resumed: Option<&Session>) -> Result<Option<Turn>> {
         let turn = turn(desk, checkout, Vec::new(), resumed.cloned());
         Ok(agent::recall_turn(self.client.as_ref(), &turn)?.map(finished))
+    }
+
+    fn returns_edits(&self) -> bool {
+        !self.is_program()
+    }
+
+    fn analyse(&self, task: &AnalyseTask<'_>, host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
+        self.analyst()?.analyse(task, host)
+    }
+
+    fn merge(&self, task: &MergeTask<'_>, host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
+        self.analyst()?.merge(task, host)
+    }
+
+    fn rank(&self, task: &RankTask<'_>, host: &Host<'_>) -> Result<Said<Ranking>> {
+        self.analyst()?.rank(task, host)
+    }
+
+    fn rewrite(&self, task: &RewriteTask<'_>, host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
+        self.analyst()?.rewrite(task, host)
+    }
+
+    fn repair(&self, task: &RepairTask<'_>, host: &Host<'_>) -> Result<Said<Vec<Edit>>> {
+        self.analyst()?.repair(task, host)
+    }
+
+    fn slow_update(&self, task: &SlowTask<'_>, host: &Host<'_>) -> Result<Said<Option<String>>> {
+        if self.is_program() { Ok(Said::free(None)) } else { Analyst::new(self).slow_update(task, host) }
+    }
+
+    fn meta_skill(&self, task: &MetaTask<'_>, host: &Host<'_>) -> Result<Said<Option<String>>> {
+        if self.is_program() { Ok(Said::free(None)) } else { Analyst::new(self).meta_skill(task, host) }
     }
 }
 

@@ -200,6 +200,14 @@ pub trait Optimizer: Sync + Send {
     /// Its name as the user gives it: `extractive`, `claude:opus`.
     fn name(&self) -> String;
 
+    /// Looks for what it needs, before anything else is paid for.
+    ///
+    /// # Errors
+    /// Of kind `Unreachable` for a client that is not there.
+    fn find(&self, _env: &Env) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether the same inputs give the same edits, so that neither a repair turn nor a second attempt can help.
     fn is_deterministic(&self) -> bool;
 
@@ -229,6 +237,12 @@ pub trait Optimizer: Sync + Send {
     /// anew under its own number and repeats nothing that was paid.
     fn is_replayed(&self) -> bool {
         false
+    }
+
+    /// Whether it answers with edits ([`Optimizer::analyse`] and what follows it); one that does not can only work in a
+    /// checkout.
+    fn returns_edits(&self) -> bool {
+        true
     }
 
     /// Says what a minibatch of attempts teaches, as edits.

@@ -98,6 +98,7 @@ pub(super) fn policy(profile: &Profile, prompts: &Prompts) -> Result<String> {
         &[
             ("front_matter", format!("`{}`", profile.card.front_matter.join("`, `"))),
             ("heading", profile.card.heading.clone()),
+            ("guidance", format!("`{}`", profile.guidance_path())),
             ("max_lines", profile.limits.max_lines.to_string()),
             ("max_body_chars", profile.limits.max_body_chars.to_string()),
             ("max_description_chars", profile.limits.max_description_chars.to_string()),

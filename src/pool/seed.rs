@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::commit::Author;
 use super::init;
-use super::profile::{PROFILE_FILE, RULES_TEMPLATE};
-use super::repo::Pool;
+use super::lint::{Entry, Linter};
+use super::profile::{PROFILE_FILE, Profile, RULES_TEMPLATE};
+use super::repo::{PLAIN, Pool};
 use crate::ground::error::{Error, Result};
 use crate::ground::files;
 
@@ -35,7 +36,22 @@ pub fn copy(source: &Path, place: &Path, subject: &str, seconds: i64) -> Result<
         contents.insert(name.to_owned(), files::read(entry.path())?);
     }
     contents.entry(PROFILE_FILE.to_owned()).or_insert_with(|| RULES_TEMPLATE.into());
+    check(source, &contents)?;
     init::create(place, &contents, subject, &Author::fixed(seconds))
+}
+
+/// Refuses files that no step could go on from: each would be refused for what it was begun with.
+fn check(source: &Path, contents: &BTreeMap<String, Vec<u8>>) -> Result<()> {
+    let profile = String::from_utf8_lossy(&contents[PROFILE_FILE]).into_owned();
+    let linter = Linter::new(&Profile::parse(&profile, source.join(PROFILE_FILE))?)?;
+    let files: Vec<(&String, &Vec<u8>)> = contents.iter().collect();
+    let entries: Vec<Entry<'_>> = files.iter().map(|(path, _)| Entry { path: path.as_bytes(), mode: PLAIN }).collect();
+    let problems = linter.all(&entries, |index| Ok(files[index].1.as_slice()), |_| false)?.problems;
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = problems.iter().map(|problem| format!("\n  {problem}")).collect();
+    Err(Error::usage(format!("the cards in {} do not pass the lint:{}", source.display(), lines.concat())))
 }
 
 /// Makes a pool without a card.

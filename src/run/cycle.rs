@@ -135,6 +135,9 @@ pub struct CycleReport {
     pub current_score: Option<f64>,
     /// The candidate's.
     pub candidate_score: Option<f64>,
+    /// Selection tasks that both pools were measured on: the scores are over these.
+    #[serde(default)]
+    pub compared: usize,
     /// Tasks that the candidate fixed.
     pub fixed: Vec<String>,
     /// Tasks that it broke.

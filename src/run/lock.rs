@@ -39,7 +39,7 @@ pub fn take(git_dir: &Path, label: &str) -> Result<PoolLock> {
     let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path).at("open", &path)?;
     match file.try_lock() {
         Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(held(&mut file)),
+        Err(TryLockError::WouldBlock) => return Err(held(read(&mut file).unwrap_or_else(unknown))),
         Err(TryLockError::Error(error)) => return Err(error).at("lock", &path),
     }
     let holder = Holder { pid: std::process::id(), host: host(), label: label.to_owned() };
@@ -57,8 +57,12 @@ pub fn holder(git_dir: &Path) -> Option<Holder> {
     }
 }
 
-fn held(file: &mut File) -> Error {
-    let Holder { pid, host, label } = read(file).unwrap_or_else(unknown);
+/// Fails, naming who has it, when the pool is held.
+pub fn check(git_dir: &Path) -> Result<()> {
+    holder(git_dir).map_or(Ok(()), |holder| Err(held(holder)))
+}
+
+fn held(Holder { pid, host, label }: Holder) -> Error {
     Error::failed(format!("another trainer works on this pool: process {pid} on {host}, training `{label}`"))
         .hint("wait for it to end (its work resumes and yours can follow), or stop it with Ctrl-C")
 }

@@ -3,22 +3,27 @@
 //! An attempt's inputs are what it was asked with (`key`), what it saw at once (`seen`) and the files that it opened
 //! on the way (`reads`), which nobody knows before it is made. It is valid wherever the first two are the same and
 //! every file that it opened still has the same content; a file that was not there must still not be.
+//!
+//! What is kept is known at once and on disk a little later ([`super::writer`]): many artifacts share the disk's flush.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::writer::Writer;
 use crate::ground::error::{AtPath as _, Error, Result};
-use crate::ground::{crash, digest, files};
+use crate::ground::{digest, files};
 
 /// Raised when an older reader would misunderstand an entry.
 const VERSION: u32 = 1;
-/// Written last: an artifact without it is none.
+/// An artifact without it is none.
 const RESULT: &str = "result.json";
+/// Where artifacts are written before they are moved to their places.
+const DRAFTS: &str = ".drafts";
 
 /// The inputs and the facts of an artifact, as `result.json` holds them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,11 +57,17 @@ impl Entry {
     }
 }
 
+/// Entries by key.
+type Known = HashMap<String, Vec<Entry>>;
+
 /// A folder of artifacts. One program at a time writes into it, with as many threads as it likes.
 #[derive(Debug)]
 pub struct Memo {
     folder: PathBuf,
-    known: Mutex<HashMap<String, Vec<Entry>>>,
+    /// Read when it is first asked for: a run that has nothing left to measure need not look at all it ever made.
+    known: OnceLock<Mutex<Known>>,
+    writer: Writer,
+    // Let go when the writer has ended.
     _lock: File,
 }
 
@@ -79,28 +90,34 @@ impl Memo {
             }
             Err(TryLockError::Error(error)) => return Err(error).at("lock", &place),
         }
-        let mut known: HashMap<String, Vec<Entry>> = HashMap::new();
-        let walk = walkdir::WalkDir::new(folder).min_depth(3).max_depth(3).follow_links(false).sort_by_file_name();
-        for file in walk.into_iter().flatten() {
-            if file.file_name() != RESULT {
-                if files::is_temporary(file.file_name()) {
-                    files::remove(file.path())?;
-                }
-                continue;
-            }
+        let writer = Writer::start(&folder.join(DRAFTS))?;
+        Ok(Memo { folder: folder.to_owned(), known: OnceLock::new(), writer, _lock: lock })
+    }
+
+    /// What there is, by key.
+    fn known(&self) -> MutexGuard<'_, Known> {
+        let known = self.known.get_or_init(|| Mutex::new(self.load()));
+        known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn load(&self) -> Known {
+        let mut known = Known::new();
+        let walk =
+            walkdir::WalkDir::new(&self.folder).min_depth(3).max_depth(3).follow_links(false).sort_by_file_name();
+        for file in walk.into_iter().flatten().filter(|file| file.file_name() == RESULT) {
             let entry = files::read(file.path()).ok().and_then(|bytes| serde_json::from_slice::<Entry>(&bytes).ok());
             if let Some(entry) = entry.filter(|entry| entry.version == VERSION) {
                 let entry = Entry { was_there: true, ..entry };
                 known.entry(entry.key.clone()).or_default().push(entry);
             }
         }
-        Ok(Memo { folder: folder.to_owned(), known: Mutex::new(known), _lock: lock })
+        known
     }
 
     /// The artifacts that hold for these inputs; `blob` tells a file's content now. They are in the order of their
     /// digests, so that the answer does not depend on which was made first.
     pub fn find(&self, key: &str, seen: &str, blob: &dyn Fn(&str) -> Option<String>) -> Vec<Entry> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known();
         let holds = |entry: &&Entry| {
             entry.seen == seen && entry.reads.iter().all(|(path, content)| blob(path).as_ref() == content.as_ref())
         };
@@ -110,9 +127,25 @@ impl Memo {
     }
 
     /// The artifact of this digest; none when there is none that can be read.
-    pub fn entry(&self, digest: &str) -> Option<Entry> {
-        let bytes = files::read(&self.place_of(digest).join(RESULT)).ok()?;
-        serde_json::from_slice::<Entry>(&bytes).ok().filter(|entry| entry.version == VERSION)
+    ///
+    /// # Errors
+    /// As [`Memo::read`].
+    pub fn entry(&self, digest: &str) -> Result<Option<Entry>> {
+        let bytes = self.read(digest, RESULT)?;
+        let entry = bytes.and_then(|bytes| serde_json::from_slice::<Entry>(&bytes).ok());
+        Ok(entry.filter(|entry| entry.version == VERSION))
+    }
+
+    /// A file of an artifact, when there is one.
+    ///
+    /// # Errors
+    /// As [`Memo::flush`], for what is kept and not on disk yet; of I/O.
+    pub fn read(&self, digest: &str, name: &str) -> Result<Option<Vec<u8>>> {
+        let place = self.place_of(digest);
+        self.writer.wait_for(&place)?;
+        let path = place.join(name);
+        self.writer.wait_for(&path)?;
+        files::read_if_there(&path)
     }
 
     /// The folder of the artifact of this digest.
@@ -120,25 +153,38 @@ impl Memo {
         self.folder.join(digest.get(..2).unwrap_or_default()).join(digest)
     }
 
-    /// Keeps an artifact: its files, then its entry. What was there under the same digest is replaced.
+    /// Keeps an artifact: its files and its entry, which appear together, before long. What was there under the same
+    /// digest is replaced.
     ///
     /// # Errors
-    /// Of I/O, naming the path.
+    /// Of I/O, naming the path, also when it befell something that was kept before.
     pub fn keep(&self, entry: &Entry, contents: &[(&str, &str)]) -> Result<()> {
-        let place = self.place_of(&entry.digest);
-        files::remove(&place.join(RESULT))?;
-        files::remove_dir(&place)?;
-        files::create_dir(&place)?;
-        // The folders' own names must last as well.
-        place.ancestors().skip(1).take(2).try_for_each(files::sync_dir)?;
-        contents.iter().try_for_each(|(name, text)| files::write(&place.join(name), text))?;
-        files::write_json(&place.join(RESULT), entry)?;
-        crash::point("rollout-kept");
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files: Vec<(String, String)> =
+            contents.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        let result = serde_json::to_string_pretty(entry).map_err(Error::failed)?;
+        files.push((RESULT.to_owned(), result + "\n"));
+        self.writer.put_folder(self.place_of(&entry.digest), files)?;
+        let mut known = self.known();
         let same = known.entry(entry.key.clone()).or_default();
         same.retain(|old| old.digest != entry.digest);
         same.push(entry.clone());
         Ok(())
+    }
+
+    /// Adds a file to an artifact, or replaces it, before long.
+    ///
+    /// # Errors
+    /// As [`Memo::keep`].
+    pub fn add(&self, digest: &str, name: &str, text: String) -> Result<()> {
+        self.writer.put_file(self.place_of(digest).join(name), text)
+    }
+
+    /// Returns when all that was kept so far is on disk, durably.
+    ///
+    /// # Errors
+    /// As [`Memo::keep`].
+    pub fn flush(&self) -> Result<()> {
+        self.writer.flush()
     }
 }
 
@@ -176,6 +222,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let memo = Memo::open(folder.path()).unwrap();
         memo.keep(&entry(&[]), &[]).unwrap();
+        memo.flush().unwrap();
         assert!(Memo::open(folder.path()).unwrap_err().to_string().contains("another skilltrain"));
         files::write(&memo.place_of(&entry(&[]).digest).join(RESULT), "{\"version\": 1, ").unwrap();
         drop(memo);

@@ -8,3 +8,4 @@ pub mod lock;
 pub mod log;
 pub mod marker;
 pub mod memo;
+pub mod writer;

@@ -15,6 +15,7 @@ use crate::ground::turns::Turns;
 use crate::score::{self, Score};
 use crate::target::{Attempt, Host, Outcome, Ready, Target, View};
 use crate::task::Task;
+use crate::trajectory::Usage;
 
 /// Attempts in a row that must be lost, with none answered, before the provider is taken to be out of order.
 const ALL_LOST: usize = 4;
@@ -45,6 +46,8 @@ pub struct Kept {
     pub fault: Option<String>,
     /// Whether it was made elsewhere: not by, or for, the measurement that asks.
     pub reused: bool,
+    /// What it took, where its target told.
+    pub usage: Option<Usage>,
 }
 
 /// Where attempts and scores are kept.
@@ -106,6 +109,8 @@ pub struct Measured {
     pub digest: Option<String>,
     /// Whether the attempt was made elsewhere ([`Kept::reused`]); of several, whether all that were answered were.
     pub reused: bool,
+    /// What the attempts took that were not made elsewhere, one each where its target told.
+    pub took: Vec<Usage>,
     /// The score, or why there is none.
     pub end: Ending,
 }
@@ -141,6 +146,7 @@ impl Measured {
             hard.total_cmp(&other_hard).then(soft.total_cmp(&other_soft))
         };
         let digest = answered().min_by(order).and_then(|attempt| attempt.digest.clone());
+        let took = repeats.iter().flat_map(|attempt| attempt.took.clone()).collect();
         let reused = digest.is_some() && answered().all(|attempt| attempt.reused);
         let end = match Score::mean(&scores) {
             Some(mean) => Ending::Scored(mean),
@@ -149,7 +155,7 @@ impl Measured {
                 repeats.into_iter().nth(unscored.unwrap_or(0))?.end
             }
         };
-        Some(Measured { digest, reused, end })
+        Some(Measured { digest, reused, took, end })
     }
 }
 
@@ -220,13 +226,17 @@ fn one(rollout: &Rollout<'_>, task: &Task, number: usize, seen: &str) -> Result<
         Some(kept) => kept,
         None => match ready.attempt(task, &Host { desk: &desk, sample, ..*host })? {
             Outcome::Lost(why) => {
-                return Ok((Measured { digest: None, reused: false, end: Ending::Lost(why) }, is_new));
+                return Ok((
+                    Measured { digest: None, reused: false, took: Vec::new(), end: Ending::Lost(why) },
+                    is_new,
+                ));
             }
             Outcome::Ended(attempt) => shelf.keep(&wanted, task, view, &attempt)?,
         },
     };
-    let end = scored(rollout, task, &kept, &desk)?;
-    Ok((Measured { digest: Some(kept.digest), reused: kept.reused, end }, is_new))
+    let end = scored(rollout, task, &kept, is_new, &desk)?;
+    let took = kept.usage.filter(|_| !kept.reused).into_iter().collect();
+    Ok((Measured { digest: Some(kept.digest), reused: kept.reused, took, end }, is_new))
 }
 
 /// The digest of what an attempt is asked with. The first sample's is what it was before there were several.
@@ -239,10 +249,11 @@ fn key(target: &dyn Target, task: &Task, sample: u32) -> String {
 
 /// The score of an attempt. One without an answer through the target's own fault has done nothing right; what the
 /// evaluator misses in an empty answer is told with it, since that is what there is to learn.
-fn scored(rollout: &Rollout<'_>, task: &Task, kept: &Kept, desk: &Path) -> Result<Ending> {
+fn scored(rollout: &Rollout<'_>, task: &Task, kept: &Kept, is_new: bool, desk: &Path) -> Result<Ending> {
     let raw = serde_json::Value::Object(task.raw.clone()).to_string();
     let by = digest::of_parts([rollout.evaluator.identity().as_bytes(), raw.as_bytes()]);
-    if let Some(score) = rollout.shelf.score(kept, &by)? {
+    let known = if is_new { None } else { rollout.shelf.score(kept, &by)? };
+    if let Some(score) = known {
         return Ok(Ending::Scored(score));
     }
     let Host { env, cancel, sandbox, timeout, .. } = rollout.host;

@@ -51,6 +51,11 @@ impl Target for Chat {
         json!({ "id": task.id, "input": task.input })
     }
 
+    /// Its client is made with a recording and a limit of calls at a time.
+    fn keeps_answers(&self) -> bool {
+        true
+    }
+
     fn ready<'a>(&'a self, view: &'a View) -> Result<Box<dyn Ready + 'a>> {
         let Options { mode, system, budget, prompts, .. } = &self.options;
         let page = page(view, *mode, system, *budget, prompts)?;

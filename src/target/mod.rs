@@ -99,6 +99,12 @@ pub trait Target: Send + Sync {
         false
     }
 
+    /// Whether its client writes every answer down before an attempt returns, so that the same question is answered again,
+    /// and limits how many calls are under way: then attempts may wait for the disk while others ask.
+    fn keeps_answers(&self) -> bool {
+        false
+    }
+
     /// Gets ready for a pool: what all attempts with it share is made here, once.
     ///
     /// # Errors

@@ -173,7 +173,7 @@ impl Setting<'_> {
             changed_evidence: &self.group.changed(),
             bounds: context.options.bounds,
             cards_left: self.cards_left(&edited),
-            fixed: &[PROFILE_FILE],
+            fixed: &[PROFILE_FILE, &context.checker.profile().guidance_path()],
         });
         Ok((edited, findings))
     }

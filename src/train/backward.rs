@@ -13,7 +13,7 @@ use crate::ground::signals::Cancel;
 use crate::ground::text::shell_quoted;
 use crate::optimizer::Optimizer;
 use crate::pool::folder::StatCache;
-use crate::pool::repo::{Changes, Pool};
+use crate::pool::repo::{Changes, Files, Pool};
 use crate::run::event::{Event, Observer, StepReport};
 use crate::run::layout::StepDir;
 use crate::run::lock;
@@ -192,20 +192,26 @@ fn warn(context: &Context<'_>) {
     }
 }
 
+/// Refuses a pool in whose folder somebody changed something, and lists it.
+///
+/// # Errors
+/// Of kind `Failed`, for the caller to say what may be done; of I/O.
+pub fn check_clean(pool: &Pool, files: &Files, cache: &mut StatCache) -> Result<()> {
+    let dirt = pool.dirt(files, cache)?;
+    if dirt.is_empty() {
+        return Ok(());
+    }
+    let root = pool.root().display();
+    Err(Error::failed(format!("the pool {root} holds uncommitted changes:\n  {}", shown(&dirt))))
+}
+
 /// Refuses a pool that is not clean, before anything is paid for.
 fn validate(context: &Context<'_>) -> Result<()> {
     let pool = &context.pool;
     pool.check_idle()?;
     let files = pool.files(pool.tip()?)?;
-    let dirt = pool.dirt(&files, &mut context.cache.borrow_mut())?;
-    if !dirt.is_empty() {
-        return Err(Error::failed(format!(
-            "the pool {} holds uncommitted changes:\n  {}",
-            pool.root().display(),
-            shown(&dirt)
-        ))
-        .hint("commit them, or move them away; nothing was touched"));
-    }
+    check_clean(pool, &files, &mut context.cache.borrow_mut())
+        .map_err(|error| error.hint("commit them, or move them away; nothing was touched"))?;
     let problems = context.checker.problems(&files, &Changes::new(), |path| {
         files.get(path).map_or_else(|| Ok(Vec::new()), |entry| pool.blob(entry.id))
     })?;

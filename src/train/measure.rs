@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::evaluator::Evaluator;
 use crate::ground::env::Env;
@@ -21,6 +20,9 @@ use crate::stages::rollout::{self, Ending, Kept, Measured, Rollout, Shelf, Wante
 use crate::target::{Attempt, Host, Target, View};
 use crate::task::Task;
 use crate::trajectory::{self, Usage};
+
+/// One thread in so many more than there are workers.
+const SPARE: usize = 4;
 
 /// What is measured, by whom, and where it is kept.
 #[derive(Clone, Copy)]
@@ -39,7 +41,7 @@ pub struct Measure<'a> {
     pub sample: u32,
     /// Attempts at each task, 1 or more: their samples follow each other, and the task's score is their mean.
     pub repeats: u32,
-    /// Threads.
+    /// Attempts under way at a time; of a chat model's, calls, which its client limits (`max_in_flight`).
     pub workers: usize,
     /// Whether attempts that were made elsewhere are passed over.
     pub fresh: bool,
@@ -73,8 +75,11 @@ impl Measure<'_> {
         let folder = self.folder(view, &desk)?;
         let Measure { env, cancel, sandbox, timeout, place, sample, .. } = *self;
         let host = Host { env, cancel, sandbox, timeout, desk: &desk, folder: &folder, place, sample };
-        let Measure { attempts, target, evaluator, repeats, workers, fresh, .. } = *self;
-        let shelf = Folder { attempts, place, fresh };
+        let Measure { attempts, target, evaluator, repeats, fresh, .. } = *self;
+        let shelf = Folder { attempts, place, fresh, waits: !target.keeps_answers() };
+        // Some more than may ask at a time: an answer that is being written down must not keep the model idle.
+        let spare = if target.keeps_answers() { self.workers / SPARE } else { 0 };
+        let workers = self.workers + spare;
         let rollout = Rollout { target, evaluator, ready: ready.as_ref(), view, shelf: &shelf, host, repeats, workers };
         let (total, tally) = (tasks.len() * repeats.max(1) as usize, Tally::of(self.what));
         (self.observer)(&Event::RolloutsStarted { what: self.what.to_owned(), total });
@@ -174,16 +179,26 @@ impl Attempts {
         Ok(Attempts { memo, turns: Turns::default(), desk, desks: AtomicUsize::new(0) })
     }
 
+    /// Returns when every attempt and score so far is on disk, durably. Answers that a client's recording holds are so
+    /// before; who removes that recording flushes first. Dropping the attempts does the same, without telling of errors.
+    ///
+    /// # Errors
+    /// Of I/O, naming the path.
+    pub fn flush(&self) -> Result<()> {
+        self.memo.flush()
+    }
+
     /// An attempt's answer, transcript and reads, by its digest ([`Measured::digest`]).
     ///
     /// # Errors
     /// `Failed` when it is not there or not whole; of I/O.
     pub fn kept(&self, digest: &str) -> Result<Kept> {
-        let kept = self.memo.entry(digest).and_then(|entry| self.read(&entry, false).transpose());
-        kept.unwrap_or_else(|| {
+        let entry = self.memo.entry(digest)?;
+        let kept = entry.map_or(Ok(None), |entry| self.read(&entry, false))?;
+        kept.ok_or_else(|| {
             let place = self.memo.place_of(digest);
-            Err(Error::failed(format!("the attempt in {} is gone or damaged", place.display()))
-                .hint("run the same command again: it is made anew"))
+            Error::failed(format!("the attempt in {} is gone or damaged", place.display()))
+                .hint("run the same command again: it is made anew")
         })
     }
 
@@ -200,20 +215,15 @@ impl Attempts {
     /// An artifact as an attempt; none when it is damaged.
     fn read(&self, entry: &Entry, reused: bool) -> Result<Option<Kept>> {
         let Some(facts) = facts(entry) else { return Ok(None) };
-        let place = self.memo.place_of(&entry.digest);
         let text = |name: &str| -> Result<Option<String>> {
-            Ok(files::read_if_there(&place.join(name))?.and_then(|bytes| String::from_utf8(bytes).ok()))
+            Ok(self.memo.read(&entry.digest, name)?.and_then(|bytes| String::from_utf8(bytes).ok()))
         };
         let (Some(answer), Some(trajectory), Some(reads)) = (text(OUTPUT)?, text(TRAJECTORY)?, text(READS)?) else {
             return Ok(None);
         };
         let reads = reads.lines().map(str::to_owned).collect();
-        let Facts { tools, fault, .. } = facts;
-        Ok(Some(Kept { digest: entry.digest.clone(), answer, trajectory, reads, tools, fault, reused }))
-    }
-
-    fn score_place(&self, kept: &Kept, by: &str) -> PathBuf {
-        self.memo.place_of(&kept.digest).join(format!("score-{}.json", &by[..12]))
+        let Facts { tools, fault, usage, .. } = facts;
+        Ok(Some(Kept { digest: entry.digest.clone(), answer, trajectory, reads, tools, fault, reused, usage }))
     }
 }
 
@@ -228,11 +238,17 @@ fn facts(entry: &Entry) -> Option<Facts> {
     serde_json::from_value(entry.facts.clone()).ok()
 }
 
+fn score_file(by: &str) -> String {
+    format!("score-{}.json", &by[..12])
+}
+
 /// The run's attempts as one measurement uses them.
 struct Folder<'a> {
     attempts: &'a Attempts,
     place: &'a str,
     fresh: bool,
+    /// Whether an attempt must be on disk before it is used, since its answer is nowhere else.
+    waits: bool,
 }
 
 const OUTPUT: &str = "output.txt";
@@ -240,9 +256,15 @@ const TRAJECTORY: &str = "trajectory.md";
 const READS: &str = "reads.txt";
 
 impl Folder<'_> {
-    /// Whether an attempt was made elsewhere.
+    /// Whether an attempt was made at another place.
     fn is_foreign(&self, entry: &Entry, facts: &Facts) -> bool {
         if self.place.is_empty() { entry.was_there } else { facts.made_at != self.place }
+    }
+
+    /// Whether an attempt was not made for this measurement: at another place, or here for another pool that shows the
+    /// task the same. It counts as made once.
+    fn is_reused(&self, entry: &Entry, facts: &Facts, view: &View) -> bool {
+        self.is_foreign(entry, facts) || (!self.place.is_empty() && facts.pool != view.commit)
     }
 }
 
@@ -258,8 +280,8 @@ impl Shelf for Folder<'_> {
         // This commit's own first: a measurement that is resumed must not come upon another one's.
         held.sort_by_key(|(_, facts)| facts.pool != view.commit);
         for (entry, facts) in held {
-            let reused = self.is_foreign(&entry, &facts);
-            if !(self.fresh && reused)
+            let reused = self.is_reused(&entry, &facts, view);
+            if !(self.fresh && self.is_foreign(&entry, &facts))
                 && let Some(kept) = self.attempts.read(&entry, reused)?
             {
                 return Ok(Some(kept));
@@ -279,11 +301,14 @@ impl Shelf for Folder<'_> {
         let entry = Entry::new(wanted.key.clone(), wanted.seen.clone(), opened, facts);
         let (trajectory, trace) = (trajectory::markdown(&events), trajectory::read_trace(&reads));
         self.attempts.memo.keep(&entry, &[(OUTPUT, &answer), (TRAJECTORY, &trajectory), (READS, &trace)])?;
-        Ok(Kept { digest: entry.digest, answer, trajectory, reads, tools, fault, reused: false })
+        if self.waits {
+            self.attempts.memo.flush()?;
+        }
+        Ok(Kept { digest: entry.digest, answer, trajectory, reads, tools, fault, reused: false, usage })
     }
 
     fn score(&self, kept: &Kept, by: &str) -> Result<Option<Score>> {
-        let Some(bytes) = files::read_if_there(&self.attempts.score_place(kept, by))? else { return Ok(None) };
+        let Some(bytes) = self.attempts.memo.read(&kept.digest, &score_file(by))? else { return Ok(None) };
         let scored = serde_json::from_slice::<Scored>(&bytes).ok().filter(|scored| scored.by == by);
         // Whatever stands there, a score is in range or none.
         Ok(scored.and_then(|Scored { score, .. }| Score::new(score.hard, score.soft, score.feedback).ok()))
@@ -291,6 +316,7 @@ impl Shelf for Folder<'_> {
 
     fn keep_score(&self, kept: &Kept, by: &str, score: &Score) -> Result<()> {
         let scored = Scored { by: by.to_owned(), score: score.clone() };
-        files::write_json(&self.attempts.score_place(kept, by), &serde_json::to_value(&scored).unwrap_or(Value::Null))
+        let text = serde_json::to_string_pretty(&scored).map_err(Error::failed)?;
+        self.attempts.memo.add(&kept.digest, &score_file(by), text + "\n")
     }
 }

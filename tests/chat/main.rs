@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test that cannot go on fails")]
 
+mod agents;
 mod edits;
 mod endings;
+mod links;
 mod resume;
 mod scene;
 #[expect(dead_code, reason = "another test binary uses the rest")]

@@ -18,7 +18,7 @@ fn a_good_step_is_one_commit_and_leaves_its_transcript() {
     world.assert_clean();
     let message = world.git("pool", &["log", "-1", "--format=%B"]);
     assert!(
-        message.contains("Skilltrain-Tokens: 48") && message.contains("Skilltrain-Optimizer: openai:m@http"),
+        message.contains("Skilltrain-Tokens: 48") && message.contains("Skilltrain-Optimizer: openai:m\n"),
         "{message}"
     );
     let transcript = world.read("backward/g01/backward_trajectory.md");

@@ -51,7 +51,7 @@ fn a_new_configuration_wants_tasks_and_then_shows_what_it_comes_to() {
     let world = World::new();
     world.skilltrain(&["config", "init"]).ok();
     insta::assert_snapshot!(world.skilltrain(&["config", "show"]).fails(2), @"
-    error: skilltrain.toml:148: key `data.tasks`: is missing: there is nothing to train on
+    error: skilltrain.toml:151: key `data.tasks`: is missing: there is nothing to train on
     hint: name a file of tasks (tasks), or a folder with train.jsonl, selection.jsonl and test.jsonl (split_dir)
     ");
     let args = [
@@ -123,5 +123,5 @@ fn the_schema_is_json_and_describes_every_key() {
             keys += 1;
         }
     }
-    assert_eq!((sections.len(), keys), (9, 74));
+    assert_eq!((sections.len(), keys), (9, 75));
 }

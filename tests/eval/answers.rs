@@ -59,6 +59,17 @@ fn any_number_of_workers_gives_the_same_output() {
 }
 
 #[test]
+fn never_more_calls_than_workers_at_a_time() {
+    let world = scene(6);
+    let server = Server::by(|seen, _| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        Some(knows(seen))
+    });
+    result(eval(&world, &server, &["--workers", "4", "--json"]));
+    assert!(server.most_at_once() <= 4, "{}", server.most_at_once());
+}
+
+#[test]
 fn the_models_own_failures_are_scored_and_teach() {
     let world = scene(6);
     let server = Server::by(|seen, _| {

@@ -86,6 +86,7 @@ impl Scene {
     fn measure_by(&self, target: &dyn Target, attempts: &Attempts, view: &View, ask: Ask<'_>) -> Vec<Measured> {
         let evaluator = evaluator::registry::find("auto", &serde_json::Map::new()).unwrap();
         let measure = Measure {
+            what: "rollouts",
             target,
             evaluator: evaluator.as_ref(),
             attempts,

@@ -20,8 +20,9 @@ fn killed_after_any_exchange_no_call_is_made_twice() {
         ("exchange-recorded:1", "inline"),
         ("exchange-recorded:3", "routed"),
         ("exchange-recorded:4", "routed"),
-        ("rollout-kept:3", "inline"),
-        ("file-placed:5", "routed"),
+        ("round-drafted", "inline"),
+        ("file-placed:3", "inline"),
+        ("file-placed:6", "routed"),
         ("file-placed:11", "routed"),
     ] {
         let server = Server::by(move |seen, _| Some(if mode == "routed" { opens(seen) } else { knows(seen) }));

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 /// Points that only measuring passes: `tests/eval`, `tests/chat` and `tests/train_resume` die at them.
-pub const OF_EVAL: &[&str] = &["exchange-recorded", "rollout-kept"];
+pub const OF_EVAL: &[&str] = &["exchange-recorded", "round-drafted"];
 
 /// Points that only training passes: `tests/train_resume` dies at them.
 pub const OF_TRAIN: &[&str] = &[

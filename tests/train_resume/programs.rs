@@ -92,7 +92,7 @@ fn programs_are_played_and_not_started() {
     replays(&scene, &sets, &wanted);
     // A replay that is killed goes on as one.
     std::fs::remove_dir_all(scene.world.path("again")).unwrap();
-    for (point, pass) in [("optimizer-ended", 1), ("rollout-kept", 9), ("before-marker", 2)] {
+    for (point, pass) in [("optimizer-ended", 1), ("round-drafted", 1), ("before-marker", 2)] {
         assert!(scene.dies_with(point, pass, &with(&sets, &REPLAY)), "{point}");
     }
     replays(&scene, &sets, &wanted);

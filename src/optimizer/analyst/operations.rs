@@ -50,7 +50,7 @@ impl<A: Asker + ?Sized> Analyst<'_, A> {
             support: u32::try_from(task.evidence.len()).unwrap_or(u32::MAX),
             only_card: only_card(task.sight),
         };
-        let schema = schema::edits(task.mode, task.most);
+        let schema = schema::edits(task.mode, task.most, task.sight);
         self.say(question(&task.seat, "reflect", &prompt, &schema), host, &|text| wanted.read(text))
     }
 
@@ -86,7 +86,7 @@ impl<A: Asker + ?Sized> Analyst<'_, A> {
         let prompt = host.prompts.render("merge", &slots)?;
         let most = all.len().min(MOST);
         let wanted = Wanted { most, ..wanted(task.sight, task.mode, &all) };
-        let schema = schema::edits(task.mode, most);
+        let schema = schema::edits(task.mode, most, task.sight);
         self.say(question(&task.seat, "aggregate", &prompt, &schema), host, &|text| wanted.read(text))
     }
 
@@ -132,7 +132,7 @@ impl<A: Asker + ?Sized> Analyst<'_, A> {
         ];
         let prompt = host.prompts.render("rewrite", &slots)?;
         let wanted = wanted(task.sight, UpdateMode::FullRewrite, task.suggestions);
-        let schema = schema::edits(UpdateMode::FullRewrite, task.suggestions.len().min(MOST));
+        let schema = schema::edits(UpdateMode::FullRewrite, task.suggestions.len().min(MOST), task.sight);
         self.say(question(&task.seat, "update", &prompt, &schema), host, &|text| wanted.read(text))
     }
 
@@ -148,7 +148,7 @@ impl<A: Asker + ?Sized> Analyst<'_, A> {
         ];
         let prompt = host.prompts.render("repair-edits", &slots)?;
         let wanted = wanted(task.sight, task.mode, task.edits);
-        let schema = schema::edits(task.mode, task.edits.len().clamp(1, MOST));
+        let schema = schema::edits(task.mode, task.edits.len().clamp(1, MOST), task.sight);
         self.say(question(&task.seat, "update", &prompt, &schema), host, &|text| wanted.read(text))
     }
 

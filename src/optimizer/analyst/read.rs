@@ -11,6 +11,9 @@ use crate::optimizer::tasks::{Ranking, UpdateMode};
 /// How many edits of a reply can be read at all: what is beyond is a flood.
 const FLOOD: usize = 200;
 
+/// Problems that are listed.
+const TOLD: usize = 20;
+
 /// What edits of a reply may be.
 pub(super) struct Wanted<'a> {
     pub(super) mode: UpdateMode,
@@ -29,7 +32,7 @@ impl Wanted<'_> {
     pub(super) fn read(&self, text: &str) -> Reading<Vec<Edit>> {
         let read = edit::read_reply(text, self.only_card);
         let is_read = read.unread.iter().all(|unread| unread.index.is_some());
-        let mut problems: Vec<String> = read.unread.iter().take(20).map(ToString::to_string).collect();
+        let mut problems: Vec<String> = read.unread.iter().map(ToString::to_string).collect();
         let mut value = Vec::new();
         for edit in read.edits.into_iter().take(FLOOD) {
             let name = edit.op.name();
@@ -40,9 +43,12 @@ impl Wanted<'_> {
             let source = self.source.unwrap_or(edit.source);
             value.push(Edit { source, support: edit.support.clamp(1, self.support.max(1)), ..edit });
         }
-        if value.len() > self.most {
-            // Too many is no fault of form: the first are the best, as was asked for.
-            value.truncate(self.most);
+        // Too many is no fault of form: the first are the best, as was asked for.
+        value.truncate(self.most);
+        if problems.len() > TOLD {
+            let more = problems.len() - TOLD;
+            problems.truncate(TOLD);
+            problems.push(format!("and {more} more like that"));
         }
         Reading { value, problems, is_read }
     }

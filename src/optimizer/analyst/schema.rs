@@ -4,7 +4,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::llm::Schema;
-use crate::optimizer::tasks::UpdateMode;
+use crate::optimizer::tasks::{Sight, UpdateMode};
+use crate::pool::profile::Profile;
 
 /// Characters of a passage of a card.
 const PASSAGE: usize = 1_200;
@@ -13,7 +14,11 @@ const WHOLE: usize = 6_000;
 /// Characters of a path, a description, a reason.
 const PATH: usize = 160;
 const DESCRIPTION: usize = 800;
-const REASON: usize = 240;
+const REASON: usize = 160;
+/// A text that says something has as many characters; the placeholder of a form has fewer.
+const SHORTEST: usize = 12;
+/// Cards whose paths are listed in a schema at most.
+const CARDS: usize = 200;
 
 /// The operations that replies of a mode may name.
 pub(super) fn operations(mode: UpdateMode) -> &'static [&'static str] {
@@ -24,32 +29,76 @@ pub(super) fn operations(mode: UpdateMode) -> &'static [&'static str] {
     }
 }
 
-/// At most `most` edits of a mode. `reason` may be left out, so that no server takes the schema for a strict one, in
-/// which bounds on lengths are refused.
-pub(super) fn edits(mode: UpdateMode, most: usize) -> Schema {
-    let names: Vec<&str> = match mode {
-        UpdateMode::Patch => vec!["append", "insert_after", "replace", "delete", "create", "remove"],
-        UpdateMode::RewriteFromSuggestions => vec!["suggest", "remove"],
-        UpdateMode::FullRewrite => vec!["rewrite", "create", "remove"],
+/// At most `most` edits of a mode: of each operation its own shape, with the paths that it may name. `source` may be left
+/// out, so that no server takes the schema for a strict one, in which bounds on lengths are refused.
+pub(super) fn edits(mode: UpdateMode, most: usize, sight: Sight<'_>) -> Schema {
+    let (old, new) = (known(sight), fresh(sight.profile));
+    let either = match sight.cards {
+        [] => new.clone(),
+        _ => json!({"anyOf": [old, new]}),
     };
-    let content = if mode == UpdateMode::FullRewrite { WHOLE } else { PASSAGE };
-    let mut fields = Map::new();
-    fields.insert("op".into(), json!({"type": "string", "enum": names}));
-    fields.insert("card".into(), text(PATH));
-    if mode == UpdateMode::Patch {
-        fields.insert("target".into(), text(PASSAGE));
+    let content = || json!({"type": "string", "minLength": SHORTEST, "maxLength": PASSAGE});
+    let whole = || json!({"type": "string", "minLength": SHORTEST, "maxLength": WHOLE});
+    let (target, description) =
+        (|| json!({"type": "string", "minLength": 1, "maxLength": PASSAGE}), || text(DESCRIPTION));
+    let create =
+        |content: Value| item("create", json!({"card": new, "description": description(), "content": content}), &[]);
+    let remove = || item("remove", json!({"card": old}), &[]);
+    let (made, changed) = match mode {
+        UpdateMode::Patch => (
+            vec![create(content())],
+            vec![
+                item("append", json!({"card": old, "content": content()}), &[]),
+                item("insert_after", json!({"card": old, "target": target(), "content": content()}), &[]),
+                item("replace", json!({"card": old, "target": target(), "content": content()}), &[]),
+                item("delete", json!({"card": old, "target": target()}), &[]),
+                remove(),
+            ],
+        ),
+        UpdateMode::RewriteFromSuggestions => {
+            (vec![item("suggest", json!({"card": either, "content": content()}), &[])], vec![remove()])
+        }
+        UpdateMode::FullRewrite => {
+            let fields = json!({"card": old, "content": whole(), "description": description()});
+            (vec![create(whole())], vec![item("rewrite", fields, &["description"]), remove()])
+        }
+    };
+    // Without a card there is nothing to change.
+    let shapes: Vec<Value> = if sight.cards.is_empty() { made } else { made.into_iter().chain(changed).collect() };
+    object("edits", json!({"edits": {"type": "array", "items": {"anyOf": shapes}, "maxItems": most}}))
+}
+
+/// One operation's shape.
+fn item(op: &str, fields: Value, optional: &[&str]) -> Value {
+    // The reason first: what is written down decides what is written next.
+    let mut properties = Map::from_iter([
+        ("reason".to_owned(), text(REASON)),
+        ("op".to_owned(), json!({"type": "string", "enum": [op]})),
+    ]);
+    properties.extend(fields.as_object().cloned().unwrap_or_default());
+    properties.insert("support".into(), json!({"type": "integer", "minimum": 1, "maximum": 1000}));
+    let required: Vec<String> = properties.keys().filter(|key| !optional.contains(&key.as_str())).cloned().collect();
+    properties.insert("source".into(), json!({"type": "string", "enum": ["failures", "successes"]}));
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+/// The path of a card that is there.
+fn known(sight: Sight<'_>) -> Value {
+    match sight.cards.len() {
+        1..=CARDS => json!({"type": "string", "enum": sight.cards.iter().map(|card| &card.path).collect::<Vec<_>>()}),
+        _ => text(PATH),
     }
-    fields.insert("content".into(), text(content));
-    if mode != UpdateMode::RewriteFromSuggestions {
-        fields.insert("description".into(), text(DESCRIPTION));
+}
+
+/// The path of a card that is to be made.
+fn fresh(profile: &Profile) -> Value {
+    let is_plain = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    let folders: Vec<&str> = profile.folders.iter().map(|folder| folder.path.as_str()).collect();
+    if folders.is_empty() || !folders.iter().all(|folder| is_plain(folder)) {
+        return text(PATH);
     }
-    let required: Vec<String> = fields.keys().cloned().chain(["support".into()]).collect();
-    fields.insert("support".into(), json!({"type": "integer", "minimum": 1, "maximum": 1000}));
-    fields.insert("reason".into(), text(REASON));
-    fields.insert("source".into(), json!({"type": "string", "enum": ["failures", "successes"]}));
-    let item = json!({"type": "object", "properties": fields, "required": required, "additionalProperties": false});
-    let list = json!({"type": "array", "items": item, "maxItems": most});
-    object("edits", json!({"edits": list}))
+    let pattern = format!("^({})/[a-z0-9][a-z0-9-]{{0,60}}\\.md$", folders.join("|"));
+    json!({"type": "string", "pattern": pattern})
 }
 
 /// An order of `count` edits, and a number of them where it is asked for.

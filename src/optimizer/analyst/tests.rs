@@ -30,7 +30,9 @@ struct Scene {
     evidence: Vec<Evidence>,
 }
 
-fn scene(answers: Vec<Result<Reply, Failure>>) -> Scene {
+type Answers = Vec<Result<Reply, Failure>>;
+
+fn scene(answers: Answers) -> Scene {
     let script = Arc::new(Scripted::in_order(answers));
     let budget = Budget::new(Limits::default(), Spent::default(), Arc::new(VirtualClock::default()));
     let (ledger, cancel, prompts) = (Arc::default(), Cancel::default(), Prompts::default());
@@ -112,7 +114,11 @@ fn an_analysis_shows_the_evidence_as_data_and_takes_its_source_and_support_from_
     assert!(prompt[..at].rfind("<<<DATA report of").unwrap() > prompt[..at].rfind("DATA>>>\n").unwrap_or(0));
     let schema = &asked[0].schema.as_ref().unwrap().schema;
     assert_eq!(schema["properties"]["edits"]["maxItems"], 2);
-    assert_eq!(schema["properties"]["edits"]["items"]["properties"]["content"]["maxLength"], 1_200);
+    let shapes = &schema["properties"]["edits"]["items"]["anyOf"];
+    assert_eq!(shapes[1]["properties"]["content"]["maxLength"], 1_200);
+    assert_eq!(shapes[1]["properties"]["card"]["enum"], json!(["01_craft_elements/codes.md"]));
+    let fresh = shapes[0]["properties"]["card"]["pattern"].as_str().unwrap();
+    assert!(regex::Regex::new(fresh).unwrap().is_match("00_general_rules/a-b.md"), "{fresh}");
 }
 
 #[test]
@@ -129,14 +135,14 @@ fn each_mode_and_source_has_its_form() {
     assert_eq!(said.value[0].op, Op::Rewrite { description: None, content: "- All anew.".into() });
     assert_eq!(scene.analyse(UpdateMode::Patch, Source::Failures).unwrap().value, []);
     let prompts: Vec<String> = scene.asked().iter().map(|asked| asked.messages[0].text().to_owned()).collect();
-    assert!(prompts[0].contains("all went well") && prompts[0].contains("\"op\": \"suggest\""));
-    assert!(prompts[1].contains("and failed") && prompts[1].contains("`rewrite`"));
+    assert!(prompts[0].contains("all went well") && prompts[0].contains("- \"suggest\", with"));
+    assert!(prompts[1].contains("and failed") && prompts[1].contains("- \"rewrite\", with"));
 }
 
 #[test]
 fn a_bad_reply_gets_one_turn_and_is_then_reported() {
     let cut = || Err(Failure { text: Some(r#"{"edits": [{"op"#.into()), ..Failure::new(Why::CutOff, "cut off") });
-    let rows: Vec<(Vec<Result<Reply, Failure>>, usize, &str)> = vec![
+    let rows: Vec<(Answers, usize, &str)> = vec![
         (vec![Ok(Reply::text("I would add a rule.")), Ok(Reply::text(GOOD))], 1, ""),
         (vec![cut(), Ok(Reply::text(GOOD))], 1, ""),
         (vec![cut(), cut()], 0, "cut off at its limit"),

@@ -13,7 +13,7 @@ use crate::edit::Edit;
 use crate::ground::error::{Error, Result};
 use crate::ground::files;
 use crate::ground::text::clip;
-use crate::llm::{Client, Failure, Message, Request, Role, Why};
+use crate::llm::{Client, Failure, Message, Request, Role, Used, Why};
 use crate::trajectory::{self, Event, Usage};
 
 /// The most bytes of an unusable reply that its model is shown again.
@@ -109,21 +109,20 @@ impl Optimizer for Chat {
         let text = prompt::reduce(task, host.prompts)?;
         files::write(&task.desk.prompt(), &text)?;
         let client = self.client.at("reduce", format!("{}/reduce", task.label));
-        let (outcome, report, used) = match client.chat(&self.request(vec![Message::user(text)])) {
-            Ok(reply) => (Outcome::Done, reply.text, reply.usage),
+        let (outcome, report, usage) = match client.chat(&self.request(vec![Message::user(text)])) {
+            Ok(reply) => (Outcome::Done, reply.text, usage(&client, reply.usage.as_ref())),
             Err(failure) if failure.why == Why::Cancelled => (Outcome::Cancelled, String::new(), None),
-            Err(failure) => match fault(&failure) {
-                Some(Fault::CutOff) => (
-                    Outcome::Failed("the report was cut off at its limit of tokens".into()),
-                    String::new(),
-                    failure.usage.map(|used| *used),
-                ),
-                Some(Fault::Lost(why)) => (Outcome::Failed(why), String::new(), failure.usage.map(|used| *used)),
-                None => return Err(failure.into()),
-            },
+            Err(failure) => {
+                let why = match fault(&failure) {
+                    Some(Fault::CutOff) => "the report was cut off at its limit of tokens".to_owned(),
+                    Some(Fault::Lost(why)) => why,
+                    None => return Err(failure.into()),
+                };
+                (Outcome::Failed(why), String::new(), usage(&client, failure.usage.as_deref()))
+            }
         };
-        let usage = used.map(|used| used.usage).unwrap_or_default();
-        let events = [Event::Said { text: report.clone() }, Event::Usage { usage }];
+        let said = Event::Said { text: report.clone() };
+        let events: Vec<Event> = [said].into_iter().chain(usage.map(|usage| Event::Usage { usage })).collect();
         Ok(turn(outcome, report, Vec::new(), usage, &events))
     }
 
@@ -138,8 +137,7 @@ impl Optimizer for Chat {
             cache: true,
             ..self.request(vec![Message::user(text)])
         };
-        let turn = talk::converse(&client, request, self.options.max_turns, task, host)?;
-        Ok(turn)
+        talk::converse(&client, request, self.options.max_turns, task, host)
     }
 
     /// Nothing is recalled: asked again, each question is answered from disk.
@@ -184,12 +182,19 @@ impl Optimizer for Chat {
     }
 }
 
+/// What a call took, its money by the provider's own word or by the client's price; none when the server did not say.
+fn usage(client: &Client, used: Option<&Used>) -> Option<Usage> {
+    let used = used?;
+    let cost_usd = client.price().map(|price| price.of(used).as_usd()).or(used.usage.cost_usd);
+    Some(Usage { cost_usd, ..used.usage })
+}
+
 /// A turn as it ended.
-fn turn(outcome: Outcome, report: String, reads: Vec<String>, usage: Usage, events: &[Event]) -> Turn {
+fn turn(outcome: Outcome, report: String, reads: Vec<String>, usage: Option<Usage>, events: &[Event]) -> Turn {
     Turn {
         outcome,
         session: None,
-        usage: Some(usage),
+        usage,
         reads,
         report,
         trajectory: trajectory::markdown(events),

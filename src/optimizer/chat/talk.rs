@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::bench::{Bench, Result as Worked};
 use crate::ground::error::Result;
-use crate::llm::{Client, Failure, Message, Reply, Request, Why};
+use crate::llm::{Client, Failure, Message, Reply, Request, Used, Why};
 use crate::optimizer::{BackwardTask, Host, Outcome, Turn};
 use crate::trajectory::{Event, Usage};
 
@@ -29,7 +29,8 @@ pub(super) fn converse(
     host: &Host<'_>,
 ) -> Result<Turn> {
     let began = Instant::now();
-    let mut talk = Talk { bench: Bench::new(task)?, host, events: Vec::new(), usage: Usage::default(), idle: 0 };
+    let (bench, usage) = (Bench::new(task)?, Some(Usage::default()));
+    let mut talk = Talk { bench, client, host, events: Vec::new(), usage, idle: 0 };
     for turn in 1..=turns {
         if host.cancel.is_asked() {
             return talk.end(Outcome::Cancelled, task);
@@ -60,9 +61,11 @@ pub(super) fn converse(
 
 struct Talk<'a> {
     bench: Bench<'a>,
+    client: &'a Client,
     host: &'a Host<'a>,
     events: Vec<Event>,
-    usage: Usage,
+    /// None once a call did not tell.
+    usage: Option<Usage>,
     /// Replies in a row that did nothing.
     idle: usize,
 }
@@ -71,9 +74,7 @@ impl Talk<'_> {
     /// Takes a reply down and does what it asks for; true when it is finished.
     fn take(&mut self, reply: &Reply, request: &mut Request, left: usize) -> Result<bool> {
         self.event(Event::Said { text: reply.text.clone() });
-        if let Some(used) = &reply.usage {
-            self.usage += used.usage;
-        }
+        self.count(reply.usage.as_ref());
         request.messages.push(reply.message());
         if reply.calls.is_empty() {
             self.nudge(request, "Nothing is taken before you call `finish`. Go on with a tool call, or finish now.");
@@ -103,8 +104,8 @@ impl Talk<'_> {
 
     /// A call that failed: the model's own fault is told to it or ends the talk, anything else is an error.
     fn failed(&mut self, failure: Failure, request: &mut Request) -> Result<Option<Outcome>> {
-        if let Some(used) = &failure.usage {
-            self.usage += used.usage;
+        if failure.usage.is_some() {
+            self.count(failure.usage.as_deref());
         }
         match failure.why {
             Why::Cancelled => Ok(Some(Outcome::Cancelled)),
@@ -122,6 +123,13 @@ impl Talk<'_> {
         }
     }
 
+    fn count(&mut self, used: Option<&Used>) {
+        self.usage = self.usage.zip(super::usage(self.client, used)).map(|(mut sum, more)| {
+            sum += more;
+            sum
+        });
+    }
+
     fn nudge(&mut self, request: &mut Request, text: &str) {
         self.idle += 1;
         request.messages.push(Message::user(text));
@@ -136,7 +144,7 @@ impl Talk<'_> {
 
     fn end(mut self, outcome: Outcome, task: &BackwardTask<'_>) -> Result<Turn> {
         let usage = self.usage;
-        self.event(Event::Usage { usage });
+        usage.into_iter().for_each(|usage| self.event(Event::Usage { usage }));
         let lines = self.events.iter().filter_map(|event| serde_json::to_string(event).ok());
         crate::ground::files::write(&task.desk.events(), lines.map(|line| line + "\n").collect::<String>())?;
         Ok(super::turn(outcome, self.bench.report, self.bench.reads, usage, &self.events))

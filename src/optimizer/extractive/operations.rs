@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::edits::Planned;
+use super::optimizer::editable;
 use super::{Bounds, Change, Echoes, Weights, findings, groups, linter, planned, refuse, rule_terms};
 use crate::batch::Evidence;
 use crate::edit::merge::{join_new, merge_with};
@@ -12,8 +13,9 @@ use crate::optimizer::tasks::{
 };
 use crate::pool::card::Card;
 
-/// Rules of the guidance at most.
-const MOST_GUIDANCE: usize = 12;
+/// Lines and characters of the guidance at most.
+const MOST_GUIDANCE: usize = 16;
+const LONGEST_GUIDANCE: usize = 2_400;
 
 /// The edits that a minibatch of failures asks for, at most `most`, best supported first where they are too many. What
 /// went right asks for none: an extractive reader has no rule to take from it.
@@ -22,8 +24,9 @@ pub(super) fn analyse(task: &AnalyseTask<'_>) -> Vec<Edit> {
         return Vec::new();
     }
     let bounds = Bounds { learning_rate: None, max_deletions: 1 };
-    let (plan, done) = planned(task.evidence, None, task.sight.cards, task.sight.profile, bounds);
-    let planned = Planned { changes: &plan.changes, done: &done, evidence: task.evidence, cards: task.sight.cards };
+    let cards = editable(task.sight.cards, task.sight.profile);
+    let (plan, done) = planned(task.evidence, None, &cards, task.sight.profile, bounds);
+    let planned = Planned { changes: &plan.changes, done: &done, evidence: task.evidence, cards: &cards };
     let mut edits = match task.mode {
         UpdateMode::Patch => planned.patch(),
         UpdateMode::FullRewrite => planned.whole_cards(),
@@ -101,9 +104,10 @@ pub(super) fn rewrite(task: &RewriteTask<'_>) -> (Vec<Edit>, Vec<String>) {
     // Advice counts when two works share it; these two share all of it.
     let evidence = [work("Suggestions-A"), work("Suggestions-B")];
     let bounds = Bounds { learning_rate: None, max_deletions: 0 };
-    let (plan, done) = planned(&evidence, Some(&summary), task.sight.cards, task.sight.profile, bounds);
+    let cards = editable(task.sight.cards, task.sight.profile);
+    let (plan, done) = planned(&evidence, Some(&summary), &cards, task.sight.profile, bounds);
     let written = |edit: &Edit| made.iter().any(|other| other.card == edit.card);
-    let planned = Planned { changes: &plan.changes, done: &done, evidence: &[], cards: task.sight.cards };
+    let planned = Planned { changes: &plan.changes, done: &done, evidence: &[], cards: &cards };
     let fresh: Vec<Edit> =
         planned.whole_cards().into_iter().filter(|edit| !written(edit)).map(|edit| Edit { support, ..edit }).collect();
     let lost = |content: &str| {
@@ -121,8 +125,8 @@ pub(super) fn rewrite(task: &RewriteTask<'_>) -> (Vec<Edit>, Vec<String>) {
     (made, unread)
 }
 
-/// The advice that two or more of the tasks share which failed both times or got worse, as a list; none when there is
-/// none, or when it is what stands there.
+/// The advice that two or more of the tasks share which failed both times or got worse, as a list before what
+/// stands there; none when there is none, or when all of it stands there.
 pub(super) fn slow_update(task: &SlowTask<'_>) -> Option<String> {
     let failing = task.pairs.iter().filter(|pair| matches!(pair.change, Fate::PersistentFailure | Fate::Regressed));
     let evidence: Vec<Evidence> = failing
@@ -141,9 +145,22 @@ pub(super) fn slow_update(task: &SlowTask<'_>) -> Option<String> {
     let works = |samples: &BTreeSet<usize>| -> usize {
         samples.iter().map(|sample| evidence[*sample].work.as_str()).collect::<BTreeSet<_>>().len()
     };
-    let shared = groups.iter().filter(|group| works(&group.samples) >= 2).take(MOST_GUIDANCE);
-    let text: String = shared.map(|group| format!("- {}\n", group.rule.text)).collect();
-    (!text.is_empty() && text.trim() != task.guidance.trim()).then_some(text)
+    let old: Vec<&str> = task.guidance.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
+    let shared = groups.iter().filter(|group| works(&group.samples) >= 2).map(|group| format!("- {}", group.rule.text));
+    let fresh: Vec<String> = shared.filter(|line| !old.contains(&line.as_str())).collect();
+    if fresh.is_empty() {
+        return None;
+    }
+    // What stands there already may be why other tasks go well: it stays as far as there is room.
+    let (mut text, mut lines) = (String::new(), 0);
+    for line in fresh.iter().map(String::as_str).chain(old) {
+        if lines < MOST_GUIDANCE && text.chars().count() + line.chars().count() < LONGEST_GUIDANCE {
+            text.push_str(line);
+            text.push('\n');
+            lines += 1;
+        }
+    }
+    (!text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::optimizer::{BackwardTask, Desk, Host, Optimizer, ReduceTask, Session,
 use crate::pool::card::{self, Card};
 use crate::pool::commit::Author;
 use crate::pool::folder::StatCache;
+use crate::pool::profile::Profile;
 
 /// The card's file with a plan's description and body in it: the plan knows a description's words, not how they are
 /// quoted or folded, and what did not change keeps its bytes. Nothing when either text is no card.
@@ -21,6 +22,12 @@ fn edited(path: &str, old: &str, new: &str) -> Option<String> {
         false => card::replace_description(path, old, &becomes.description).ok()?,
     };
     card::replace_body(path, &text, &becomes.body).ok()
+}
+
+/// The cards that an ordinary edit may touch: all but the slow update's guidance.
+pub(super) fn editable(cards: &[Card], profile: &Profile) -> Vec<Card> {
+    let guidance = profile.guidance_path();
+    cards.iter().filter(|card| card.path != guidance).cloned().collect()
 }
 
 /// The built-in optimizer.
@@ -42,7 +49,8 @@ impl Optimizer for Extractive {
 
     fn backward(&self, task: &BackwardTask<'_>, _host: &Host<'_>) -> Result<Turn> {
         let given = task.summary.filter(|_| task.summary_is_given);
-        let Plan { changes, report } = plan(task.evidence, given, task.cards, task.profile, task.bounds);
+        let cards = editable(task.cards, task.profile);
+        let Plan { changes, report } = plan(task.evidence, given, &cards, task.profile, task.bounds);
         for change in &changes {
             match change {
                 Change::Write { path, text } => {

@@ -7,6 +7,7 @@ use crate::ground::files;
 use crate::llm::{Account, Ledger, Line, Role, Spent, Sums, Used};
 use crate::run::cycle::Rollouts;
 use crate::run::folder::{RunDir, Stretch};
+use crate::stages::rollout::Measured;
 use crate::trajectory::Usage;
 
 use super::Run;
@@ -47,15 +48,43 @@ impl Run<'_> {
         }
         let shared = self.setup.shared;
         self.rollouts.set(Rollouts::default());
+        self.paid.borrow_mut().clear();
         shared.ledger.drain();
         self.setup.journal.turn_to(&folder.join(CALLS), &shared.ledger, &shared.budget, self.setup.price)
     }
 
     /// Writes down what a stretch took, and gives the sum.
     pub(super) fn end_stretch(&self, stretch: Stretch) -> Result<Sums> {
+        // What the stretch's record vouches for is on the disk.
+        self.attempts.flush()?;
         let taken = Taken { calls: self.setup.shared.ledger.drain(), rollouts: self.rollouts.get() };
         files::write_json(&self.setup.folder.stretch(&stretch).join(USAGE), &taken)?;
         Ok(Ledger::of(taken.calls).total())
+    }
+
+    /// Counts what an agent client took as target, unless its calls count themselves.
+    pub(super) fn count_target(&self, measured: &[Measured]) {
+        if self.setup.target.asks_models() {
+            return;
+        }
+        for measured in measured {
+            let took = &measured.took;
+            match &measured.digest {
+                Some(digest) => self.count_attempt(digest, took),
+                None => took.iter().for_each(|usage| self.count(&self.target_account(), Some(*usage))),
+            }
+        }
+    }
+
+    /// Counts what an attempt took. Two pools that have the same to show share an attempt: it was paid once.
+    pub(super) fn count_attempt(&self, digest: &str, took: &[Usage]) {
+        if self.paid.borrow_mut().insert(digest.to_owned(), took.to_vec()).is_none() {
+            took.iter().for_each(|usage| self.count(&self.target_account(), Some(*usage)));
+        }
+    }
+
+    fn target_account(&self) -> Account {
+        Account { role: Role::Target, stage: "rollout".into(), model: self.setup.target.name() }
     }
 
     /// Counts one call of an agent client that is the optimizer.
@@ -64,8 +93,13 @@ impl Run<'_> {
             return;
         }
         let account = Account { role: Role::Optimizer, stage: stage.to_owned(), model: self.setup.optimizer.name() };
+        self.count(&account, usage);
+    }
+
+    /// Counts one call that its client paid by itself.
+    fn count(&self, account: &Account, usage: Option<Usage>) {
         let used = usage.map(|usage| Used { usage, written_tokens: 0 });
-        self.setup.shared.ledger.count(&account, |sums| sums.answer(used.as_ref(), None));
+        self.setup.shared.ledger.count(account, |sums| sums.answer(used.as_ref(), None));
         self.setup.shared.budget.take(Spent {
             tokens: usage.map_or(0, |usage| usage.tokens()),
             money: usage.and_then(|usage| usage.cost_usd).map(crate::llm::Money::usd).unwrap_or_default(),

@@ -1,15 +1,17 @@
 //! The beginning of a run, and its taking up: configuration, splits and pool are what they were, or it is refused.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Run, Setup};
-use crate::config::Config;
+use super::state::State;
+use super::{Run, Setup, account};
+use crate::config::{Config, Strategy};
 use crate::ground::crash;
 use crate::ground::error::{Context as _, Error, Result};
 use crate::ground::files;
+use crate::pool::folder::StatCache;
 use crate::pool::repo::{Pool, parse_id};
 use crate::pool::{Oid, seed};
 use crate::run::cycle::VERSION;
@@ -21,6 +23,7 @@ use crate::stages::leak::Leaks;
 use crate::stages::scheduler;
 use crate::stages::split::{Ratio, Split};
 use crate::task;
+use crate::train::backward;
 use crate::train::measure::Attempts;
 
 /// What a run was begun with, as `run.json` holds it.
@@ -60,7 +63,12 @@ impl Begun {
 /// Opens a run: a new one is begun, one that is there is taken up.
 pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     let (config, folder) = (setup.config, &setup.folder);
+    if config.optimizer.strategy == Strategy::Patch && !setup.optimizer.returns_edits() {
+        // Its first analysis would say so, after the first pool and a batch were paid.
+        return Err(setup.optimizer.needs_a_checkout());
+    }
     let begun = Begun::read(folder)?;
+    let begun = if is_blank(setup)? { None } else { begun };
     if begun.is_none() {
         refuse_foreign(folder)?;
     }
@@ -68,7 +76,8 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     split.check(config.evaluation.use_gate)?;
     let tasks = split.all().into_iter().flat_map(|(_, tasks)| tasks);
     tasks.into_iter().try_for_each(|task| setup.evaluator.check(task))?;
-    // Its lock keeps another trainer out of the whole run.
+    // The shelf's lock keeps another trainer out of the whole run, from before there is a pool; the pool's says who it is.
+    lock::check(&folder.memory().join(".git"))?;
     let attempts = Attempts::open(folder.path())?;
     files::sweep(folder.path())?;
     files::sweep(&folder.split())?;
@@ -81,14 +90,57 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     for path in pool.settle()? {
         (setup.observer)(&Event::left_alone(&path));
     }
-    Ok(Run { setup, leaks: Leaks::of(&split), split, begun, attempts, pool, rollouts: Cell::default(), _lock: lock })
+    let (leaks, rollouts, proven) = (Leaks::of(&split), Cell::default(), Cell::default());
+    Ok(Run { setup, leaks, split, begun, attempts, pool, rollouts, paid: RefCell::default(), proven, _lock: lock })
+}
+
+/// Refuses an optimizer that is not there, and a pool that the next backward pass would refuse, before a step's tasks are
+/// attempted.
+pub(super) fn check_update(run: &Run<'_>, state: &State) -> Result<()> {
+    let config = run.config();
+    let is_done = state.reports.len() >= run.steps() || state.is_out_of_patience(run);
+    if is_done || config.train.freeze {
+        return Ok(());
+    }
+    run.setup.optimizer.find(run.setup.env)?;
+    if config.optimizer.strategy != Strategy::Backward {
+        return Ok(());
+    }
+    let files = run.pool.files(run.pool.tip()?)?;
+    backward::check_clean(&run.pool, &files, &mut StatCache::default()).map_err(|error| {
+        // Not "commit them": the run would refuse a commit that is not its own.
+        error.hint("move them out of the run's pool, or take them back with git; nothing was touched")
+    })
+}
+
+/// Whether a run was begun and nothing came of it yet, so that another configuration makes no history untrue: it is begun
+/// anew, with the pool that it has. What was answered stays on the shelf.
+fn is_blank(setup: &Setup<'_>) -> Result<bool> {
+    let folder = &setup.folder;
+    if account::finished(folder).next().is_some() || !folder.config().is_file() || !folder.memory().is_dir() {
+        return Ok(false);
+    }
+    let same_seed = Config::load(&folder.config(), &[])?.train.init_pool == setup.config.train.init_pool;
+    let pool = Pool::open(&folder.memory())?;
+    Ok(same_seed && pool.only_parent(pool.tip()?)?.is_none())
 }
 
 /// A folder that holds something else is nobody's run.
 fn refuse_foreign(folder: &RunDir) -> Result<()> {
     let entries = std::fs::read_dir(folder.path()).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let ours = ["config.toml", "split", "memory", "rollouts", "events.jsonl", ".lock"];
+    let ours = [
+        "config.toml",
+        "split",
+        "memory",
+        "rollouts",
+        "events.jsonl",
+        "run.json",
+        "desk",
+        "baseline",
+        "epoch_00",
+        "loss",
+    ];
     let is_ours = |name: &String| ours.contains(&name.as_str()) || name.starts_with(".tmp-");
     match names.find(|name| !is_ours(name)) {
         Some(name) => Err(Error::usage(format!("{} is no run: it holds {name}", folder.path().display()))

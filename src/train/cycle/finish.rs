@@ -58,11 +58,31 @@ struct Final {
     test: [Option<Measurement>; 3],
 }
 
+impl Final {
+    fn is_tested(&self) -> bool {
+        self.test.iter().any(Option::is_some)
+    }
+
+    /// Whether each pool that was measured has a mean. Where too many scores are missing, the end is gone through again,
+    /// and what was lost is asked for again.
+    fn is_whole(&self) -> bool {
+        self.selection.iter().chain(&self.test).flatten().all(|measured| measured.means.is_some())
+    }
+}
+
+/// Whether the test split is to be opened. The key may change on a finished run, which is then ended anew; a test that was
+/// made already stays.
+fn is_tested(run: &Run<'_>) -> bool {
+    run.config().evaluation.eval_test && !run.split.test.is_empty()
+}
+
 /// Ends a run, or tells how it ended.
 pub(super) fn finish(run: &Run<'_>, state: &State) -> Result<Summary> {
     let stretch = Stretch::Final;
     let known = record::<Final>(&run.setup.folder, stretch)?;
-    let end = match known.filter(|end| end.steps == state.reports.len()) {
+    let holds =
+        |end: &Final| end.steps == state.reports.len() && end.is_whole() && (end.is_tested() || !is_tested(run));
+    let end = match known.filter(holds) {
         Some(end) => end,
         None => measure(run, state)?,
     };
@@ -85,23 +105,26 @@ fn measure(run: &Run<'_>, state: &State) -> Result<Final> {
     let (seed, last) = (run.begun.seed()?, state.current);
     let candidates = [seed, likely_best(run, state)?, last];
     let selection = on(run, "final check", candidates, &run.split.selection)?;
-    // Of equals the earlier one: a longer training that gained nothing is no reason for more cards.
-    let score = |at: usize| {
-        let means = selection[at].as_ref().and_then(|measured| measured.means)?;
+    let score = |measured: &Option<Measurement>| {
+        let means = measured.as_ref()?.means?;
         Some(run.metric().of_means(means.hard, means.soft))
     };
-    let best = (0..3).rev().filter(|at| score(*at).is_some()).max_by(|one, two| {
-        score(*one).partial_cmp(&score(*two)).unwrap_or(std::cmp::Ordering::Equal).then(two.cmp(one).reverse())
-    });
-    let commits = [seed, candidates[best.unwrap_or(2)], last];
-    let selection = [selection[0].clone(), selection[best.unwrap_or(2)].clone(), selection[2].clone()];
-    let tested = run.config().evaluation.eval_test && !run.split.test.is_empty();
-    let test = if tested { on(run, "test", commits, &run.split.test)? } else { [None, None, None] };
+    let best = best_of(selection.each_ref().map(score));
+    let commits = [seed, candidates[best], last];
+    let selection = [selection[0].clone(), selection[best].clone(), selection[2].clone()];
+    let test = if is_tested(run) { on(run, "test", commits, &run.split.test)? } else { [None, None, None] };
     let end = Final { steps: state.reports.len(), commits: commits.map(|commit| commit.to_string()), selection, test };
     run.end_stretch(stretch)?;
     files::write_json(&run.setup.folder.record(&stretch), &end)?;
     crash::point("stretch-done");
     Ok(end)
+}
+
+/// The place of the highest score; of equals the first: a longer training that gained nothing is no reason for more cards.
+/// Where one has no mean, the likely best one stays: what the gate said stands.
+fn best_of(scores: [Option<f64>; 3]) -> usize {
+    let [Some(_), Some(_), Some(_)] = scores else { return 1 };
+    (1..3).fold(0, |best, at| if scores[at] > scores[best] { at } else { best })
 }
 
 /// The pool that did best at the gate so far: the last accepted one under a gate, the highest score without.
@@ -132,7 +155,19 @@ fn on(run: &Run<'_>, what: &str, commits: [Oid; 3], tasks: &[Task]) -> Result<[O
         }
         let view = run.view(commits[at])?;
         let measured = run.measure(Stretch::Final, what, &view, tasks, run.repeats())?;
-        found[at] = Some(measurement(&view, &measured, run.repeats().repeats));
+        let mut sum = measurement(&view, &measured, run.repeats().repeats);
+        let least = run.config().evaluation.min_coverage;
+        if (sum.measured as f64) < least * sum.tasks as f64 {
+            // A mean over what happened to be measured would say nothing of the pool.
+            sum.means = None;
+            let (measured, tasks, least) = (sum.measured, sum.tasks, least * 100.0);
+            let text = format!(
+                "{what}: {measured} of {tasks} tasks have a score, and {least:.0} % must (evaluation.min_coverage): there is \
+                 no mean; the same command asks again for what is missing"
+            );
+            run.tell(&Event::Warning { text });
+        }
+        found[at] = Some(sum);
     }
     Ok(found)
 }
@@ -185,4 +220,18 @@ fn summary(run: &Run<'_>, state: &State, end: Final) -> Result<Summary> {
         rollouts,
         usage: ledger.lines(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::best_of;
+
+    #[test]
+    fn the_best_is_the_first_of_the_highest() {
+        assert_eq!(best_of([Some(0.2), Some(0.5), Some(0.5)]), 1);
+        assert_eq!(best_of([Some(0.5), Some(0.5), Some(0.5)]), 0);
+        assert_eq!(best_of([Some(0.0), None, Some(0.1)]), 1);
+        assert_eq!(best_of([Some(0.0), Some(0.5), None]), 1);
+        assert_eq!(best_of([None; 3]), 1);
+    }
 }

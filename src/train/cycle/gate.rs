@@ -21,6 +21,7 @@ use crate::run::folder::Stretch;
 use crate::stages::gate::{Decision, Gate, Measured, Metric, Pair, Policy, Verdict};
 use crate::stages::rollout::{self, Ending};
 use crate::task::Task;
+use crate::trajectory::Usage;
 
 /// Waves that a split is measured in: after each the gate looks. A fixed number, so that what is measured does not depend on
 /// how many workers there are.
@@ -48,6 +49,9 @@ pub(super) struct Judged {
     /// What it took in rollouts, so that a verdict which is taken from disk counts as it did when it was found.
     #[serde(default)]
     pub(super) rollouts: Rollouts,
+    /// The attempts of an agent client that it looked at first in its stretch, and what each took.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) took: BTreeMap<String, Vec<Usage>>,
     /// The gate's own words, when it was asked.
     pub(super) decision: Option<Decision>,
 }
@@ -66,6 +70,7 @@ impl Judged {
             new: 0,
             saved: 0,
             rollouts: Rollouts::default(),
+            took: BTreeMap::new(),
             decision: None,
         }
     }
@@ -92,8 +97,7 @@ pub(super) struct Case<'a> {
 pub(super) fn judge(step: &Step<'_>, proposal: &Proposal) -> Result<Judged> {
     let run = step.run;
     let Some(candidate) = proposal.commit()? else {
-        let reason = proposal.skipped.first().cloned().unwrap_or_else(|| "nothing was worth changing".into());
-        return Ok(Judged::without(Outcome::Unchanged, reason));
+        return Ok(Judged::without(Outcome::Unchanged, why_unchanged(&proposal.skipped)));
     };
     let mut seen = HashMap::new();
     for report in step.state.reports.iter().filter(|report| report.outcome == Outcome::Rejected) {
@@ -114,6 +118,15 @@ pub(super) fn judge(step: &Step<'_>, proposal: &Proposal) -> Result<Judged> {
     decide(run, &case)
 }
 
+/// Why there is no candidate, one sentence: the first line, with the next one where it only announces a list.
+fn why_unchanged(skipped: &[String]) -> String {
+    match skipped {
+        [] => "nothing was worth changing".into(),
+        [first, next, ..] if first.ends_with(':') => format!("{first} {}", next.trim_start_matches("- ")),
+        [first, ..] => first.clone(),
+    }
+}
+
 /// The step's loss reports.
 fn taught(step: &Step<'_>) -> Result<Vec<String>> {
     let batch = Batch::load(&step.folder().join("batch.json"))?;
@@ -127,15 +140,18 @@ pub(super) fn decide(run: &Run<'_>, case: &Case<'_>) -> Result<Judged> {
     let known = files::read_if_there(&path)?.and_then(|bytes| serde_json::from_slice::<Judged>(&bytes).ok());
     if let Some(known) = known.filter(|known| known.commit.as_ref() == Some(&candidate)) {
         run.count_rollouts(known.rollouts);
+        known.took.iter().for_each(|(digest, took)| run.count_attempt(digest, took));
         return Ok(known);
     }
-    let before = run.rollouts.get();
+    let (before, paid) = (run.rollouts.get(), run.paid.borrow().clone());
     let mut judged = match without_measuring(run, case)? {
         Some(judged) => judged,
         None => measured(run, case)?,
     };
     judged.commit = Some(candidate);
     judged.rollouts = run.rollouts.get() - before;
+    judged.took = run.paid.borrow().clone();
+    judged.took.retain(|digest, took| !took.is_empty() && !paid.contains_key(digest));
     files::write_json(&path, &judged)?;
     crash::point("gate-decided");
     Ok(judged)
@@ -168,7 +184,8 @@ fn measured(run: &Run<'_>, case: &Case<'_>) -> Result<Judged> {
     let (mut new, mut done) = (0, 0);
     let wave = tasks.len().div_ceil(WAVES).max(WAVE);
     let decision = loop {
-        if let Some(decision) = gate.look(&pairs) {
+        let is_due = done == tasks.len() || run.config().evaluation.early_stop;
+        if let Some(decision) = is_due.then(|| gate.look(&pairs)).flatten() {
             break decision;
         }
         let end = (done + wave).min(tasks.len());
@@ -201,6 +218,7 @@ fn measured(run: &Run<'_>, case: &Case<'_>) -> Result<Judged> {
         new,
         saved: all.saturating_sub(new),
         rollouts: Rollouts::default(),
+        took: BTreeMap::new(),
         decision: Some(decision),
     })
 }

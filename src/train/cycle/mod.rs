@@ -19,13 +19,15 @@ mod reflect;
 mod rejected;
 mod rollouts;
 mod slow;
+mod standing;
 mod state;
 mod step;
 mod surroundings;
 mod update;
 mod verdict;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 use crate::config::Config;
 use crate::evaluator::Evaluator;
@@ -44,10 +46,12 @@ use crate::stages::leak::Leaks;
 use crate::stages::split::Split;
 use crate::target::Target;
 use crate::train::measure::Attempts;
+use crate::trajectory::Usage;
 
 pub use account::past;
 pub use begin::Begun;
 pub use finish::Summary;
+pub use standing::Standing;
 
 /// What a run is trained with.
 pub struct Setup<'a> {
@@ -91,6 +95,10 @@ struct Run<'a> {
     pool: Pool,
     /// Rollouts of the stretch that is under way.
     rollouts: Cell<Rollouts>,
+    /// Its attempts whose cost is counted.
+    paid: RefCell<BTreeMap<String, Vec<Usage>>>,
+    /// Whether the target answered and the evaluator scored at all, in this call or an earlier one.
+    proven: Cell<bool>,
     _lock: PoolLock,
 }
 
@@ -104,7 +112,9 @@ pub fn train(setup: &Setup<'_>) -> Result<Summary> {
     let run = begin::open(setup)?;
     let mut state = state::State::of(&run)?;
     budget::check(&run, &state)?;
+    begin::check_update(&run, &state)?;
     run.tell_beginning(&state);
+    run.proven.set(state.is_proven());
     state.baseline = rollouts::baseline(&run)?;
     for epoch in 0..run.config().train.num_epochs {
         if state.is_out_of_patience(&run) {

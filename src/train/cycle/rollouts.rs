@@ -2,18 +2,22 @@
 
 use super::Run;
 use crate::ground::crash;
-use crate::ground::error::Result;
+use crate::ground::error::{Error, Result};
 use crate::ground::files;
 use crate::ground::process::Sandbox;
 use crate::pool::Oid;
 use crate::run::cycle::{Measurement, Rollouts};
+use crate::run::event::Event;
 use crate::run::folder::Stretch;
-use crate::stages::rollout::Measured;
+use crate::stages::rollout::{Ending, Measured};
 use crate::target::View;
 use crate::task::Task;
 use crate::train::measure::Measure;
 
 use super::state::record;
+
+/// Tasks that all stay without a score when something other than these tasks is wrong.
+const MANY: usize = 4;
 
 /// How often, and under which samples.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +63,37 @@ impl Run<'_> {
         let measured = measure.run(view, tasks)?;
         let sum = measurement(view, &measured, samples.repeats);
         self.count_rollouts(Rollouts { new: sum.new, reused: sum.reused, spared: 0 });
+        self.check(what, &measured)?;
+        self.count_target(&measured);
         Ok(measured)
+    }
+
+    /// Stops the run where no task has a score through no fault of the pool: nothing may be judged by that. A few tasks
+    /// that stay without one, of a target or evaluator that is known to work, are missing and no more: a run whose batch
+    /// is one task that hangs must come to its end.
+    fn check(&self, what: &str, measured: &[Measured]) -> Result<()> {
+        let scored = measured.iter().filter(|one| one.score().is_some()).count();
+        let unscored =
+            || measured.iter().filter_map(|one| if let Ending::Unscored(why) = &one.end { Some(why) } else { None });
+        if let Some(why) = unscored().next() {
+            let (count, all) = (unscored().count(), measured.len());
+            self.tell(&Event::Warning { text: format!("{what}: {count} of {all} answers have no score: {why}") });
+        }
+        if scored > 0 {
+            self.proven.set(true);
+        }
+        if scored > 0 || measured.is_empty() || (self.proven.get() && measured.len() < MANY) {
+            return Ok(());
+        }
+        if let Some(why) = unscored().next() {
+            return Err(Error::failed(why).hint(
+                "nothing was judged, and the answers are kept: mend the evaluator, then run the same command again",
+            ));
+        }
+        let lost = measured.iter().find_map(|one| if let Ending::Lost(why) = &one.end { Some(why) } else { None });
+        let why = lost.map_or("", String::as_str);
+        Err(Error::unreachable(format!("{what}: no attempt was answered, the first failed with: {why}"))
+            .hint("nothing was judged; check the address and the provider, then run the same command again"))
     }
 
     /// A pool's commit as targets see it.

@@ -46,7 +46,7 @@ pub(super) fn update(run: &Run<'_>, state: &State, epoch: usize) -> Result<SlowR
         return Ok(known);
     }
     run.begin_stretch(stretch)?;
-    let report = match why_none(run, state) {
+    let report = match why_none(run, state)? {
         Some(reason) => unchanged(state.current, reason, Vec::new()),
         None => compare(run, state, stretch)?,
     };
@@ -60,19 +60,20 @@ pub(super) fn update(run: &Run<'_>, state: &State, epoch: usize) -> Result<SlowR
     Ok(report)
 }
 
-fn why_none(run: &Run<'_>, state: &State) -> Option<&'static str> {
+fn why_none(run: &Run<'_>, state: &State) -> Result<Option<&'static str>> {
     let config = run.config();
     if !config.optimizer.use_slow_update {
-        return Some("it is off (optimizer.use_slow_update)");
+        return Ok(Some("it is off (optimizer.use_slow_update)"));
     }
     if config.train.freeze {
-        return Some("the pool is frozen (train.freeze)");
+        return Ok(Some("the pool is frozen (train.freeze)"));
     }
-    match state.ends.last() {
-        None => Some("the first epoch has no earlier one to compare with"),
-        Some(earlier) if *earlier == state.current => Some("the epoch left the pool as it was"),
-        Some(_) => None,
-    }
+    let Some(earlier) = state.ends.last() else {
+        return Ok(Some("the first epoch has no earlier one to compare with"));
+    };
+    // A commit that changes no card shows nothing new.
+    let is_same = run.pool.tree(*earlier)? == run.pool.tree(state.current)?;
+    Ok(is_same.then_some("the epoch left the cards as they were"))
 }
 
 fn unchanged(current: Oid, reason: &str, compared: Vec<(Change, usize)>) -> SlowReport {

@@ -35,7 +35,7 @@ impl State {
     pub(super) fn of(run: &Run<'_>) -> Result<State> {
         let folder = &run.setup.folder;
         let mut state = State {
-            baseline: None,
+            baseline: record(folder, Stretch::Baseline)?,
             current: run.begun.seed()?,
             reports: Vec::new(),
             slow: Vec::new(),
@@ -77,6 +77,12 @@ impl State {
     pub(super) fn is_out_of_patience(&self, run: &Run<'_>) -> bool {
         let accepted: Vec<bool> = self.reports.iter().map(|report| report.outcome == Outcome::Accepted).collect();
         gate::out_of_patience(run.config().evaluation.patience, &accepted)
+    }
+
+    /// Whether an earlier call scored an attempt.
+    pub(super) fn is_proven(&self) -> bool {
+        let steps = self.reports.iter().map(|report| &report.batch);
+        self.baseline.iter().chain(steps).any(|measured| measured.measured > 0)
     }
 
     /// What of an epoch was rejected, Markdown; empty when nothing was.

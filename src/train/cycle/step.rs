@@ -51,7 +51,8 @@ impl Step<'_> {
     /// The error level of a sequential gate.
     pub(super) fn level(&self) -> Option<f64> {
         let evaluation = &self.run.config().evaluation;
-        let passes_on = |report: &CycleReport| matches!(report.outcome, Outcome::Accepted | Outcome::Unchanged);
+        // A candidate that was never compared has spent nothing.
+        let passes_on = |report: &CycleReport| report.outcome == Outcome::Accepted || report.compared == 0;
         let passes: Vec<bool> = self.state.reports.iter().map(passes_on).collect();
         let spending = Spending { alpha: evaluation.alpha, plans: self.run.begun.plans.clone() };
         (evaluation.gate_policy == GatePolicy::Sequential).then(|| spending.level(&passes))
@@ -161,6 +162,7 @@ fn record(step: &Step<'_>, batch: Measurement, proposal: &Proposal, judged: Judg
         reason: judged.reason,
         current_score: judged.current,
         candidate_score: judged.candidate,
+        compared: judged.decision.as_ref().map_or(0, |decision| decision.measured),
         fixed: judged.fixed,
         broken: judged.broken,
         level: step.level(),

@@ -35,7 +35,7 @@ fn a_minibatch_becomes_line_edits_with_the_works_behind_them() {
     let profile = Profile::default_rules();
     let card = facts(&profile);
     let evidence = [sample("a", &north("8822"), &card.path), sample("b", &north("8822"), &card.path)];
-    let edits = analysed(&evidence, &[card.clone()], UpdateMode::Patch, Source::Failures);
+    let edits = analysed(&evidence, std::slice::from_ref(&card), UpdateMode::Patch, Source::Failures);
     let want = Op::Replace {
         target: "- The door code of the north gate is 4711.".into(),
         content: "- The door code of the north gate is 8822.".into(),
@@ -43,11 +43,11 @@ fn a_minibatch_becomes_line_edits_with_the_works_behind_them() {
     assert_eq!((edits.len(), edits[0].support), (1, 2), "{edits:?}");
     assert_eq!((&edits[0].op, &edits[0].card), (&want, &card.path));
     assert_eq!(edits[0].reason, "reported of a, b");
-    let whole = analysed(&evidence, &[card.clone()], UpdateMode::FullRewrite, Source::Failures);
+    let whole = analysed(&evidence, std::slice::from_ref(&card), UpdateMode::FullRewrite, Source::Failures);
     assert!(
         matches!(&whole[0].op, Op::Rewrite { description: None, content } if content.contains("is 8822.\n- Be brief."))
     );
-    assert!(analysed(&evidence, &[card], UpdateMode::Patch, Source::Successes).is_empty());
+    assert!(analysed(&evidence, std::slice::from_ref(&card), UpdateMode::Patch, Source::Successes).is_empty());
 }
 
 #[test]
@@ -142,5 +142,8 @@ fn guidance_is_what_two_tasks_share() {
     let want = format!("- {brief}\n");
     assert_eq!(told("", &pairs).as_deref(), Some(want.as_str()));
     assert_eq!(told(&want, &pairs), None);
+    assert_eq!(told("- Be kind.\n", &pairs), Some(format!("{want}- Be kind.\n")));
+    let long = "- It is long and goes on.\n".repeat(200);
+    assert!(told(&long, &pairs).is_some_and(|text| text.starts_with(&want) && text.lines().count() == MOST_GUIDANCE));
     assert_eq!(told("", &pairs[2..]), None);
 }

@@ -12,6 +12,9 @@ use crate::optimizer::{Host, Memory, Optimizer, Said};
 use crate::train::context::Seams;
 use crate::trajectory::Usage;
 
+/// An agent client's private folder; it goes when the answer is on disk.
+const PRIVATE: &str = "private";
+
 /// What all questions of one update have in common; shared by threads.
 pub(super) struct Desk<'a> {
     pub(super) seams: Seams<'a>,
@@ -34,7 +37,7 @@ impl Desk<'_> {
     /// A seat of a question's own: its place in recordings, its folder for an agent's files.
     pub(super) fn seat(&self, name: &str) -> Seat<'_> {
         let folder = self.folder.join(name);
-        let (private, hold) = (folder.join("private"), folder.join("agent.lock"));
+        let (private, hold) = (folder.join(PRIVATE), folder.join("agent.lock"));
         Seat {
             place: format!("{}/patch/{name}", self.place),
             desk: crate::optimizer::Desk { folder, stem: "call", private, hold },
@@ -52,6 +55,7 @@ impl Desk<'_> {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner).push(said.usage);
         let json = json!({ "value": &said.value, "unread": &said.unread });
         files::write_json(&self.folder.join(format!("{name}.json")), &json)?;
+        files::remove_dir(&self.folder.join(name).join(PRIVATE))?;
         Ok(said)
     }
 }

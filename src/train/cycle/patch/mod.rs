@@ -14,6 +14,7 @@ use super::step::Step;
 use super::update::{Proposal, Took};
 use crate::batch::{self, Batch, Evidence};
 use crate::config::UpdateMode as Configured;
+use crate::edit::merge::merge_edits;
 use crate::edit::{Edit, Op, Source};
 use crate::ground::digest;
 use crate::ground::error::{Error, Kind, Result};
@@ -150,8 +151,10 @@ fn merge(step: &Step<'_>, desk: &Desk<'_>, lists: Lists, skipped: &mut Vec<Strin
         let task = MergeTask { seat: desk.seat(&name), source: node.source, lists, sight: desk.sight, mode: desk.mode };
         let said = desk.ask(&name, |host| desk.optimizer.merge(&task, host))?;
         let lines = said.unread.into_iter().map(|line| format!("{name}: {line}"));
+        let is_unusable = said.value.is_empty() && lines.len() > 0;
         unread.lock().unwrap_or_else(PoisonError::into_inner).extend(lines);
-        Ok(said.value)
+        // What was paid for is not lost to a bad merge: it is done without a model then.
+        Ok(if is_unusable { merge_edits(lists) } else { said.value })
     };
     let merged = aggregate::merge(failures, successes, gradient.merge_batch_size, gradient.analyst_workers, &one)?;
     let mut lines = unread.into_inner().unwrap_or_else(PoisonError::into_inner);
