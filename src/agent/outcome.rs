@@ -4,7 +4,8 @@ use crate::ground::process::{End, Finished};
 use crate::trajectory;
 
 /// How a turn went. Whether the agent's work is any good is not for this layer to say.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The client ended well.
     Done,

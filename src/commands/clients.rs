@@ -144,7 +144,7 @@ impl<'a> Clients<'a> {
         let mut backend: Arc<dyn Backend> = Arc::new(http);
         if let Tape::Record(recording) = &self.tape {
             // The recording first: what the journal holds is in it for certain.
-            backend = Arc::new(Recorder::new(backend, Arc::clone(recording), secrets.clone()));
+            backend = Arc::new(Recorder::of_tape(backend, Arc::clone(recording), secrets.clone()));
         }
         Ok(Arc::new(Recorder::of_run(backend, journal, secrets)))
     }

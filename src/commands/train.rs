@@ -1,6 +1,7 @@
 //! `skilltrain train`: the whole loop, begun or taken up.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::clients::Clients;
 use super::{Answer, Call, players, told};
@@ -14,6 +15,7 @@ use crate::run::folder::RunDir;
 use crate::run::log::EventLog;
 use crate::train::cycle::dates::Dates;
 use crate::train::cycle::{self, Setup};
+use crate::train::taped::{self, Tape};
 
 /// Train a pool on tasks: rollout, reflect, update, gate, step by step
 #[derive(Debug, clap::Args)]
@@ -74,10 +76,20 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let target = players::target(&config, &clients)?;
     let evaluator = players::evaluator(&config, &clients)?;
     let optimizer = players::optimizer(&config, &clients)?;
-    let dates = match (tapes, clients.recording()) {
-        ([_, Some(path)], _) => Dates::replayed(path)?,
-        ([Some(path), _], Some(recording)) => Dates::recorded(recording, path)?,
-        _ => Dates::default(),
+    let (dates, tape) = match (tapes, clients.recording()) {
+        ([_, Some(path)], _) => (Dates::replayed(path)?, Some(Tape::replayed(path)?)),
+        ([Some(path), _], Some(recording)) => {
+            (Dates::recorded(Arc::clone(&recording), path)?, Some(Tape::recorded(recording, path)?))
+        }
+        _ => (Dates::default(), None),
+    };
+    let (target, evaluator, optimizer) = match tape.map(Arc::new) {
+        Some(tape) => (
+            taped::target(target, &tape),
+            taped::evaluator(evaluator, &tape),
+            taped::optimizer(optimizer, &tape, folder.memory()),
+        ),
+        None => (target, evaluator, optimizer),
     };
     let observer = |event: &Event| {
         log.write(event);

@@ -35,6 +35,10 @@ impl Evaluator for Program {
         format!("command:{}", self.0.text())
     }
 
+    fn starts_programs(&self) -> bool {
+        true
+    }
+
     fn check(&self, _: &Task) -> Result<()> {
         Ok(())
     }

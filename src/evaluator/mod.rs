@@ -64,6 +64,11 @@ pub trait Evaluator: Send + Sync {
         self.name()
     }
 
+    /// Whether it starts programs, whose scores a recording has to hold.
+    fn starts_programs(&self) -> bool {
+        false
+    }
+
     /// Whether this task can be scored at all: asked for every task before the first is attempted.
     ///
     /// # Errors

@@ -83,6 +83,30 @@ pub fn sweep(folder: &Path) -> Result<()> {
     sweep_named(folder, TEMPORARY)
 }
 
+/// Whether a name is one of a file that is being written.
+pub fn is_temporary(name: &std::ffi::OsStr) -> bool {
+    name.to_string_lossy().starts_with(TEMPORARY)
+}
+
+/// As `sweep`, for a folder and all below it but folders whose names begin like these: their content is not ours.
+pub fn sweep_below(folder: &Path, but: &[&str]) -> Result<()> {
+    sweep(folder)?;
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error).at("read", folder),
+    };
+    for entry in entries {
+        let entry = entry.at("read", folder)?;
+        if entry.file_type().at("read", folder)?.is_dir()
+            && !but.iter().any(|name| entry.file_name().to_string_lossy().starts_with(name))
+        {
+            sweep_below(&entry.path(), but)?;
+        }
+    }
+    Ok(())
+}
+
 /// As `sweep`, for names that begin in a way of the caller's.
 pub fn sweep_named(folder: &Path, prefix: &str) -> Result<()> {
     let entries = match fs::read_dir(folder) {

@@ -9,6 +9,7 @@ use super::backend::{Answered, Backend, Call};
 use super::failure::{Failure, Why};
 use super::journal::Journal;
 use super::key::Key;
+use super::replay::count_again;
 use super::tape::{Exchange, Paid, Tape, whole_length};
 use crate::ground::crash;
 use crate::ground::error::{AtPath as _, Error, Result};
@@ -118,6 +119,8 @@ pub struct Recorder {
 enum To {
     /// Into one file; an answer that it held counts as reused.
     Recording(Arc<Recording>),
+    /// Into one file beside a run's journal; an answer that it alone holds was paid by this run.
+    Tape(Arc<Recording>),
     /// Into the file of the run's stretch; what it held is counted as this run's own.
     Journal(Arc<Journal>),
 }
@@ -126,6 +129,12 @@ impl Recorder {
     /// Records what `inner` answers; `secrets` are keys that must not be written, should anyone have said one.
     pub fn new(inner: Arc<dyn Backend>, recording: Arc<Recording>, secrets: Vec<Key>) -> Recorder {
         Recorder { inner, to: To::Recording(recording), secrets, questions: true }
+    }
+
+    /// As `new`, for a run with a journal: what the journal lost when the run was killed, the recording has, and it counts as
+    /// paid now.
+    pub fn of_tape(inner: Arc<dyn Backend>, recording: Arc<Recording>, secrets: Vec<Key>) -> Recorder {
+        Recorder { inner, to: To::Tape(recording), secrets, questions: true }
     }
 
     /// The same, but only answers are written. An answer is found by its question's digest; the questions are for
@@ -159,7 +168,7 @@ impl Backend for Recorder {
 
     fn call(&self, call: &Call<'_>) -> Answered {
         let recording = match &self.to {
-            To::Recording(recording) => Arc::clone(recording),
+            To::Recording(recording) | To::Tape(recording) => Arc::clone(recording),
             To::Journal(journal) => match journal.now() {
                 Ok(recording) => recording,
                 Err(failure) => return Err(failure).into(),
@@ -167,8 +176,14 @@ impl Backend for Recorder {
         };
         let mark = recording.tape.mark(call);
         if let Some(found @ Answered { outcome: Ok(reply), .. }) = recording.tape.find(&mark) {
-            if matches!(self.to, To::Recording(_)) {
-                call.meter.reused(reply);
+            match self.to {
+                To::Recording(_) => call.meter.reused(reply),
+                To::Tape(_) => {
+                    if let Err(failure) = count_again(found, call) {
+                        return Err(failure).into();
+                    }
+                }
+                To::Journal(_) => {}
             }
             return found.clone();
         }

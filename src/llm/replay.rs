@@ -70,18 +70,23 @@ impl Backend for Replayer {
         let Some(found) = self.replay.tape.find(&mark) else {
             return Err(self.unknown(call, mark.2)).into();
         };
-        // Everything counts as it did, so that a replayed run ends with the same sums.
-        for failure in found.failed.iter().map(Some).chain([found.outcome.as_ref().err()]) {
-            let attempt = match call.open() {
-                Ok(attempt) => attempt,
-                Err(failure) => return Err(failure).into(),
-            };
-            match (failure, &found.outcome) {
-                (Some(failure), _) => attempt.failed(failure),
-                (None, Ok(reply)) => attempt.answered(reply),
-                (None, Err(_)) => attempt.withdrawn(),
-            }
+        match count_again(found, call) {
+            Ok(()) => found.clone(),
+            Err(failure) => Err(failure).into(),
         }
-        found.clone()
     }
+}
+
+/// Counts a call whose exchange is known as if it was made now, so that a run which is played again, or taken up, ends with
+/// the sums of the one that paid.
+pub(super) fn count_again(found: &Answered, call: &Call<'_>) -> Result<(), Failure> {
+    for failure in found.failed.iter().map(Some).chain([found.outcome.as_ref().err()]) {
+        let attempt = call.open()?;
+        match (failure, &found.outcome) {
+            (Some(failure), _) => attempt.failed(failure),
+            (None, Ok(reply)) => attempt.answered(reply),
+            (None, Err(_)) => attempt.withdrawn(),
+        }
+    }
+    Ok(())
 }

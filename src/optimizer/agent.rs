@@ -72,6 +72,10 @@ impl Optimizer for AgentOptimizer {
         false
     }
 
+    fn starts_programs(&self) -> bool {
+        true
+    }
+
     fn reduce(&self, task: &ReduceTask<'_>, host: &Host<'_>) -> Result<Turn> {
         if self.is_program() {
             return Ok(Turn::done(super::extractive::reduce(task.evidence)));

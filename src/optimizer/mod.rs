@@ -104,7 +104,7 @@ impl Desk {
 }
 
 /// What a call leaves besides its edits.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct Turn {
     /// How it ended.
     pub outcome: Outcome,
@@ -225,6 +225,11 @@ pub trait Optimizer: Sync + Send {
     /// Whether its calls are counted by the account of the run (a chat model's are), so that what its turns state must not
     /// be counted again.
     fn is_accounted(&self) -> bool {
+        false
+    }
+
+    /// Whether it starts programs of others, whose work a recording has to hold.
+    fn starts_programs(&self) -> bool {
         false
     }
 

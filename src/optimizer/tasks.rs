@@ -92,7 +92,7 @@ pub struct RankTask<'a> {
 }
 
 /// A ranking.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ranking {
     /// Places in the list of edits, from 0, best first. May be incomplete.
     pub order: Vec<usize>,
@@ -176,7 +176,7 @@ pub struct MetaTask<'a> {
 }
 
 /// An operation's result.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Said<T> {
     /// The result.
     pub value: T,

@@ -52,6 +52,18 @@ impl std::ops::AddAssign for Rollouts {
     }
 }
 
+impl std::ops::Sub for Rollouts {
+    type Output = Rollouts;
+
+    fn sub(self, less: Rollouts) -> Rollouts {
+        Rollouts {
+            new: self.new.saturating_sub(less.new),
+            reused: self.reused.saturating_sub(less.reused),
+            spared: self.spared.saturating_sub(less.spared),
+        }
+    }
+}
+
 /// What became of a step's candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -51,7 +51,7 @@ pub struct Host<'a> {
 }
 
 /// An attempt that came to its end.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Attempt {
     /// What was answered, whole.
     pub answer: String,
@@ -68,7 +68,8 @@ pub struct Attempt {
 }
 
 /// How an attempt ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// By itself: with an answer, or with a fault of the target's own.
     Ended(Attempt),

@@ -12,3 +12,4 @@ pub mod measure;
 pub mod record;
 pub mod started;
 pub mod step;
+pub mod taped;

@@ -51,6 +51,7 @@ struct State {
     surprises: Mutex<Vec<String>>,
     in_flight: AtomicUsize,
     most: AtomicUsize,
+    open: AtomicUsize,
 }
 
 /// A running server.
@@ -81,13 +82,18 @@ impl Server {
             surprises: Mutex::default(),
             in_flight: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
         });
         let address = listener.local_addr().unwrap();
         let served = Arc::clone(&state);
         std::thread::spawn(move || {
             for (number, stream) in listener.incoming().flatten().enumerate() {
                 let served = Arc::clone(&served);
-                std::thread::spawn(move || serve(&served, stream, number));
+                served.open.fetch_add(1, Ordering::SeqCst);
+                std::thread::spawn(move || {
+                    serve(&served, stream, number);
+                    served.open.fetch_sub(1, Ordering::SeqCst);
+                });
             }
         });
         Server { address, state }
@@ -105,6 +111,18 @@ impl Server {
     /// The requests so far.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.state.seen.lock().unwrap().clone()
+    }
+
+    /// Waits until all that callers had sent before they went away was read. Nobody may be calling.
+    #[allow(dead_code, reason = "only the suites that kill callers need it")]
+    pub(crate) fn settle(&self) {
+        // Callers are taken in the order in which they came: once this one is, all earlier ones are counted.
+        let mut last = TcpStream::connect(self.address).unwrap();
+        last.shutdown(std::net::Shutdown::Write).unwrap();
+        let _ = last.read(&mut [0]);
+        while self.state.open.load(Ordering::SeqCst) > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// The most requests that it held at one time.

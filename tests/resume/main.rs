@@ -7,6 +7,8 @@
     reason = "a test that cannot go on fails"
 )]
 
+#[path = "../support/crash.rs"]
+mod crash;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::scene::{Outcome, Scene, Who, paths};
+use crate::crash;
+use crate::scene::{Outcome, Scene, Who};
 use crate::support::Run;
 
 /// Passes of a point that are tried at most; a step of this size has fewer.
@@ -15,21 +16,10 @@ const PASSES: usize = 150;
 const COMMON: &[&str] =
     &["file-written", "file-placed", "file-moved", "removing-file", "removing-folder", "checkout-file"];
 
-/// Points that a backward pass without a model does not come by; `tests/eval` and `tests/chat` die at them.
-const OF_EVAL: &[&str] = &["exchange-recorded", "rollout-kept"];
-
-/// All crash points that the source names and a backward pass may come by.
+/// All crash points that a backward pass without a model may come by.
 fn points() -> BTreeSet<String> {
-    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut points = BTreeSet::new();
-    for path in paths(&source) {
-        let text = std::fs::read_to_string(source.join(path)).unwrap();
-        for rest in text.split("crash::point(\"").skip(1) {
-            let name = rest.split('"').next().unwrap();
-            points.extend(Some(name.to_owned()).filter(|_| !OF_EVAL.contains(&name)));
-        }
-    }
-    points
+    let others = |point: &String| crash::OF_EVAL.iter().chain(crash::OF_TRAIN).any(|other| other == point);
+    crash::points().into_iter().filter(|point| !others(point)).collect()
 }
 
 /// Dies at a pass of a point, if the program comes by; whether it did.

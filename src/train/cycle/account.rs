@@ -6,7 +6,6 @@ use crate::ground::error::Result;
 use crate::ground::files;
 use crate::llm::{Account, Ledger, Line, Role, Spent, Sums, Used};
 use crate::run::cycle::Rollouts;
-use crate::run::event::StepReport;
 use crate::run::folder::{RunDir, Stretch};
 use crate::stages::rollout::Measured;
 use crate::trajectory::Usage;
@@ -18,6 +17,9 @@ const USAGE: &str = "usage.json";
 
 /// The file with a stretch's answers.
 const CALLS: &str = "calls.jsonl";
+
+/// How the names of folders in a stretch begin that agents write into.
+const OF_AGENTS: [&str; 2] = ["checkout", "private"];
 
 /// What a stretch took, as `usage.json` holds it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -40,7 +42,10 @@ impl Run<'_> {
     pub(super) fn begin_stretch(&self, stretch: Stretch) -> Result<()> {
         let folder = self.setup.folder.stretch(&stretch);
         files::create_dir(&folder)?;
-        files::sweep(&folder)?;
+        files::sweep_below(&folder, &OF_AGENTS)?;
+        if let Stretch::Step(epoch, step) = stretch {
+            files::sweep(&self.setup.folder.loss(epoch, step))?;
+        }
         let shared = self.setup.shared;
         self.rollouts.set(Rollouts::default());
         self.counted.borrow_mut().clear();
@@ -58,34 +63,29 @@ impl Run<'_> {
         Ok(Ledger::of(taken.calls).total())
     }
 
-    /// Counts what the micro-steps of an agent took, unless its calls count themselves.
-    pub(super) fn count_agent(&self, reports: &[StepReport]) {
-        if self.setup.optimizer.is_accounted() {
+    /// Counts what an agent client took as target, unless its calls count themselves.
+    pub(super) fn count_target(&self, measured: &[Measured]) {
+        if self.setup.target.asks_models() {
             return;
         }
-        for report in reports.iter().filter(|report| report.tokens != Some(0)) {
-            let usage = report.tokens.map(|tokens| Usage {
-                input_tokens: tokens,
-                cost_usd: report.cost_usd,
-                ..Usage::default()
-            });
-            self.count_usage("backward", usage);
+        for measured in measured {
+            let took = &measured.took;
+            match &measured.digest {
+                Some(digest) => self.count_attempt(digest, took),
+                None => took.iter().for_each(|usage| self.count(&self.target_account(), Some(*usage))),
+            }
         }
     }
 
-    /// Counts what an agent client took as target, unless its calls count themselves.
-    pub(super) fn count_target(&self, measured: &[Measured]) {
-        let target = self.setup.target;
-        if target.asks_models() {
-            return;
+    /// Counts what an attempt took. Two pools that have the same to show share an attempt: it was paid once.
+    pub(super) fn count_attempt(&self, digest: &str, took: &[Usage]) {
+        if self.paid.borrow_mut().insert(digest.to_owned(), took.to_vec()).is_none() {
+            took.iter().for_each(|usage| self.count(&self.target_account(), Some(*usage)));
         }
-        let account = Account { role: Role::Target, stage: "rollout".into(), model: target.name() };
-        for measured in measured {
-            // Two pools that have the same to show share an attempt: it was paid once.
-            if measured.digest.iter().all(|digest| self.paid.borrow_mut().insert(digest.clone())) {
-                measured.took.iter().for_each(|usage| self.count(&account, Some(*usage)));
-            }
-        }
+    }
+
+    fn target_account(&self) -> Account {
+        Account { role: Role::Target, stage: "rollout".into(), model: self.setup.target.name() }
     }
 
     /// Counts one call of an agent client that is the optimizer.

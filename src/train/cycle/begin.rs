@@ -79,6 +79,8 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
     // The shelf's lock keeps another trainer out of the whole run, from before there is a pool; the pool's says who it is.
     lock::check(&folder.memory().join(".git"))?;
     let attempts = Attempts::open(folder.path())?;
+    files::sweep(folder.path())?;
+    files::sweep(&folder.split())?;
     let begun = match begun {
         Some(begun) => take_up(setup, begun, &split)?,
         None => begin(setup, &split)?,

@@ -21,6 +21,7 @@ use crate::run::folder::Stretch;
 use crate::stages::gate::{Decision, Gate, Measured, Metric, Pair, Policy, Verdict};
 use crate::stages::rollout::{self, Ending};
 use crate::task::Task;
+use crate::trajectory::Usage;
 
 /// Waves that a split is measured in: after each the gate looks. A fixed number, so that what is measured does not depend on
 /// how many workers there are.
@@ -45,6 +46,12 @@ pub(super) struct Judged {
     pub(super) new: usize,
     /// Rollouts that were there, or were not needed any more.
     pub(super) saved: usize,
+    /// What it took in rollouts, so that a verdict which is taken from disk counts as it did when it was found.
+    #[serde(default)]
+    pub(super) rollouts: Rollouts,
+    /// The attempts of an agent client that it looked at first in its stretch, and what each took.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) took: BTreeMap<String, Vec<Usage>>,
     /// The gate's own words, when it was asked.
     pub(super) decision: Option<Decision>,
 }
@@ -62,6 +69,8 @@ impl Judged {
             broken: Vec::new(),
             new: 0,
             saved: 0,
+            rollouts: Rollouts::default(),
+            took: BTreeMap::new(),
             decision: None,
         }
     }
@@ -87,7 +96,7 @@ pub(super) struct Case<'a> {
 /// Judges a step's candidate.
 pub(super) fn judge(step: &Step<'_>, proposal: &Proposal) -> Result<Judged> {
     let run = step.run;
-    let Some(candidate) = proposal.candidate else {
+    let Some(candidate) = proposal.commit()? else {
         return Ok(Judged::without(Outcome::Unchanged, why_unchanged(&proposal.skipped)));
     };
     let mut seen = HashMap::new();
@@ -130,13 +139,19 @@ pub(super) fn decide(run: &Run<'_>, case: &Case<'_>) -> Result<Judged> {
     let candidate = case.candidate.to_string();
     let known = files::read_if_there(&path)?.and_then(|bytes| serde_json::from_slice::<Judged>(&bytes).ok());
     if let Some(known) = known.filter(|known| known.commit.as_ref() == Some(&candidate)) {
+        run.count_rollouts(known.rollouts);
+        known.took.iter().for_each(|(digest, took)| run.count_attempt(digest, took));
         return Ok(known);
     }
+    let (before, paid) = (run.rollouts.get(), run.paid.borrow().clone());
     let mut judged = match without_measuring(run, case)? {
         Some(judged) => judged,
         None => measured(run, case)?,
     };
     judged.commit = Some(candidate);
+    judged.rollouts = run.rollouts.get() - before;
+    judged.took = run.paid.borrow().clone();
+    judged.took.retain(|digest, took| !took.is_empty() && !paid.contains_key(digest));
     files::write_json(&path, &judged)?;
     crash::point("gate-decided");
     Ok(judged)
@@ -202,6 +217,8 @@ fn measured(run: &Run<'_>, case: &Case<'_>) -> Result<Judged> {
         broken: decision.broken.clone(),
         new,
         saved: all.saturating_sub(new),
+        rollouts: Rollouts::default(),
+        took: BTreeMap::new(),
         decision: Some(decision),
     })
 }

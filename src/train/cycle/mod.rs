@@ -27,7 +27,7 @@ mod update;
 mod verdict;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 
 use crate::config::Config;
 use crate::evaluator::Evaluator;
@@ -46,6 +46,7 @@ use crate::stages::leak::Leaks;
 use crate::stages::split::Split;
 use crate::target::Target;
 use crate::train::measure::Attempts;
+use crate::trajectory::Usage;
 
 pub use account::past;
 pub use begin::Begun;
@@ -97,7 +98,7 @@ struct Run<'a> {
     /// Attempts that the stretch has counted, by their digests.
     counted: RefCell<HashSet<String>>,
     /// Its attempts whose cost is counted.
-    paid: RefCell<HashSet<String>>,
+    paid: RefCell<BTreeMap<String, Vec<Usage>>>,
     /// Whether the target answered and the evaluator scored at all, in this call or an earlier one.
     proven: Cell<bool>,
     _lock: PoolLock,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::gate::{self, Case, Judged};
 use super::rollouts::Samples;
 use super::state::{State, record};
+use super::update::{Proposal, Took};
 use super::{Run, candidate, verdict};
 use crate::config::PairPolicy;
 use crate::ground::crash;
@@ -87,6 +88,42 @@ fn compare(run: &Run<'_>, state: &State, stretch: Stretch) -> Result<SlowReport>
         counts.push((change, pairs.iter().filter(|pair| pair.change == change).count()));
     }
     let shown: Vec<Pair> = pairs.into_iter().filter(|pair| is_shown(run, pair.change)).collect();
+    let folder = run.setup.folder.stretch(&stretch);
+    let proposal = match Proposal::known(&folder)? {
+        Some(known) => known,
+        None => {
+            let made = propose(run, state, stretch, &shown)?;
+            made.keep(&folder)?;
+            made
+        }
+    };
+    proposal.took.iter().for_each(|took| run.count_usage(&took.stage, took.usage));
+    let commit = proposal.commit()?;
+    let judged = match (commit, proposal.skipped.first()) {
+        (Some(candidate), _) => {
+            let feedback: Vec<String> = shown.iter().flat_map(|pair| pair.feedback.clone()).collect();
+            judge(run, state, stretch, candidate, &feedback)?
+        }
+        (None, Some(why)) => Judged::without(Outcome::Rejected, why.clone()),
+        (None, None) => return Ok(unchanged(state.current, "the guidance stays as it is", counts)),
+    };
+    let after = verdict::carry_out(run, &label(run, stretch), state.current, commit, &judged)?;
+    Ok(SlowReport {
+        after: after.to_string(),
+        candidate: proposal.candidate,
+        outcome: judged.outcome,
+        reason: judged.reason,
+        compared: counts,
+    })
+}
+
+fn label(run: &Run<'_>, stretch: Stretch) -> String {
+    format!("{}-{}", run.begun.name, stretch.slug())
+}
+
+/// Asks for new guidance and commits it; a proposal without a candidate says why the guidance was refused, or nothing when
+/// it stays as it is.
+fn propose(run: &Run<'_>, state: &State, stretch: Stretch, shown: &[Pair]) -> Result<Proposal> {
     let view = run.view(state.current)?;
     let place = guidance_path(&view.profile);
     let old = view.card(&place).map(|card| card.body.clone()).unwrap_or_default();
@@ -95,40 +132,26 @@ fn compare(run: &Run<'_>, state: &State, stretch: Stretch) -> Result<SlowReport>
     let seat = Seat { place: stretch.name(), desk: run.desk(&folder, "slow_update"), memory };
     let sight = Sight { profile: &view.profile, cards: &view.cards };
     let guidance = guidance_of(&old, &view.profile);
-    let task = SlowTask { seat, sight, pairs: &shown, guidance: &guidance };
-    let label = format!("{}-{}", run.begun.name, stretch.slug());
-    let said = run.seams().with_host(&label, |host| run.setup.optimizer.slow_update(&task, host))?;
-    run.count_usage("slow_update", said.usage);
+    let task = SlowTask { seat, sight, pairs: shown, guidance: &guidance };
+    let said = run.seams().with_host(&label(run, stretch), |host| run.setup.optimizer.slow_update(&task, host))?;
+    let took = vec![Took { stage: "slow_update".into(), usage: said.usage }];
     let Some(text) = said.value.filter(|text| !text.trim().is_empty() && *text != guidance) else {
-        return Ok(unchanged(state.current, "the guidance stays as it is", counts));
+        return Ok(Proposal { took, ..Proposal::default() });
     };
     files::write(&folder.join("guidance.md"), &text)?;
-    let feedback: Vec<String> = shown.iter().flat_map(|pair| pair.feedback.clone()).collect();
-    let judged = |candidate: Option<Oid>, why: Option<String>| match (candidate, why) {
-        (Some(candidate), _) => judge(run, state, stretch, candidate, &feedback),
-        (None, why) => Ok(Judged::without(Outcome::Rejected, why.unwrap_or_default())),
-    };
     let change = candidate::Draft {
-        label: label.clone(),
+        label: label(run, stretch),
         stretch,
         works: shown.iter().map(|pair| pair.task.clone()).collect(),
         evidence: crate::ground::digest::of(&text),
         texts: [(place, Some(card(&view.profile, &text)))].into(),
     };
-    let made = candidate::commit(run, state.current, &change)?;
-    let (commit, why) = match made {
-        Ok(commit) => (Some(commit), None),
-        Err(problems) => (None, Some(problems.lines().next().unwrap_or_default().to_owned())),
-    };
-    let judged = judged(commit, why)?;
-    let after = verdict::carry_out(run, &label, state.current, commit, &judged)?;
-    let candidate = commit.map(|commit| commit.to_string());
-    Ok(SlowReport {
-        after: after.to_string(),
-        candidate,
-        outcome: judged.outcome,
-        reason: judged.reason,
-        compared: counts,
+    Ok(match candidate::commit(run, state.current, &change)? {
+        Ok(commit) => Proposal { candidate: Some(commit.to_string()), took, ..Proposal::default() },
+        Err(problems) => {
+            let skipped = problems.lines().take(1).map(str::to_owned).collect();
+            Proposal { candidate: None, skipped, took }
+        }
     })
 }
 

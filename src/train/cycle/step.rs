@@ -101,7 +101,7 @@ pub(super) fn train(run: &Run<'_>, state: &State, epoch: usize, step: usize) -> 
         }
     };
     crash::point("judged");
-    let after = verdict::carry_out(run, &step.label(), state.current, proposal.candidate, &judged)?;
+    let after = verdict::carry_out(run, &step.label(), state.current, proposal.commit()?, &judged)?;
     let report = record(&step, batch, &proposal, judged, after)?;
     files::write_json(&run.setup.folder.record(&step.stretch()), &report)?;
     crash::point("stretch-done");
@@ -141,9 +141,8 @@ fn schedule(run: &Run<'_>) -> Schedule {
 /// The step's record.
 fn record(step: &Step<'_>, batch: Measurement, proposal: &Proposal, judged: Judged, after: Oid) -> Result<CycleReport> {
     let (run, current) = (step.run, step.state.current);
-    run.count_agent(&proposal.micro_steps);
     let sums = run.end_stretch(step.stretch())?;
-    let cards = match proposal.candidate {
+    let cards = match proposal.commit()? {
         Some(candidate) => cards(run, current, candidate)?,
         None => Cards::default(),
     };
@@ -157,7 +156,7 @@ fn record(step: &Step<'_>, batch: Measurement, proposal: &Proposal, judged: Judg
         learning_rate: step.rate,
         batch,
         before: current.to_string(),
-        candidate: proposal.candidate.map(|commit| commit.to_string()),
+        candidate: proposal.candidate.clone(),
         after: after.to_string(),
         outcome: judged.outcome,
         reason: judged.reason,

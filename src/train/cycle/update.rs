@@ -1,7 +1,12 @@
 //! Update: a candidate for the pool's place, made by the backward pass or from edits.
 
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
 use super::patch;
 use super::reflect::Sample;
+use super::state::id;
 use super::step::Step;
 use crate::config::Strategy;
 use crate::ground::crash;
@@ -9,58 +14,95 @@ use crate::ground::error::{Error, Kind, Result};
 use crate::ground::files;
 use crate::optimizer::Bounds;
 use crate::pool::Oid;
-use crate::pool::repo::{Pool, parse_id};
-use crate::run::event::{Event, StepReport};
-use crate::train::backward;
+use crate::pool::repo::Pool;
+use crate::run::event::Event;
+use crate::run::layout::StepDir;
 use crate::train::context::Options;
+use crate::train::{backward, record};
+use crate::trajectory::Usage;
 
-/// What an update came to.
-#[derive(Debug, Default)]
+/// What an update came to, as `proposal.json` holds it. From there on nobody edits any more: whoever takes the run up again
+/// goes on with this candidate, wherever the branch is by then.
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Proposal {
-    /// The candidate; none when there is nothing that the gate could judge.
-    pub(super) candidate: Option<Oid>,
+    /// The candidate's commit; none when there is nothing that the gate could judge.
+    pub(super) candidate: Option<String>,
     /// Edits that were left out, or why there is no candidate; a line each.
     pub(super) skipped: Vec<String>,
-    /// The backward pass's micro-steps.
-    pub(super) micro_steps: Vec<StepReport>,
+    /// What agents took for it.
+    pub(super) took: Vec<Took>,
 }
 
-/// What became of an update whose optimizer's work was refused, so that it is not asked again when the run is taken up.
-const REFUSED: &str = "refused.txt";
+/// What one call of an agent took; models' calls are in the journal.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Took {
+    /// What for.
+    pub(super) stage: String,
+    /// None when the agent does not tell.
+    pub(super) usage: Option<Usage>,
+}
+
+impl Proposal {
+    /// The candidate's commit.
+    pub(super) fn commit(&self) -> Result<Option<Oid>> {
+        self.candidate.as_deref().map(id).transpose()
+    }
+
+    /// What an earlier process came to in a stretch's folder.
+    pub(super) fn known(folder: &Path) -> Result<Option<Proposal>> {
+        let bytes = files::read_if_there(&folder.join(PROPOSAL))?;
+        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    }
+
+    /// Writes it down in a stretch's folder.
+    pub(super) fn keep(&self, folder: &Path) -> Result<()> {
+        files::write_json(&folder.join(PROPOSAL), self)?;
+        crash::point("proposal-kept");
+        Ok(())
+    }
+}
+
+const PROPOSAL: &str = "proposal.json";
 
 /// Makes a candidate of the evidence. An optimizer whose work cannot be taken fails its own step, not the run.
 pub(super) fn propose(step: &Step<'_>, samples: &[Sample]) -> Result<Proposal> {
     if samples.is_empty() {
         return Ok(Proposal { skipped: vec!["no attempt failed".into()], ..Proposal::default() });
     }
-    let note = step.folder().join(REFUSED);
-    if let Some(why) = files::read_if_there(&note)? {
-        return refused(step, String::from_utf8_lossy(&why).into_owned());
-    }
-    let proposal = match step.run.config().optimizer.strategy {
-        Strategy::Backward => by_backward(step),
-        Strategy::Patch => patch::propose(step, samples),
+    let folder = step.folder();
+    let proposal = match Proposal::known(&folder)? {
+        Some(known) => known,
+        None => {
+            let made = make(step, samples)?;
+            made.keep(&folder)?;
+            made
+        }
     };
-    match proposal {
+    proposal.took.iter().for_each(|took| step.run.count_usage(&took.stage, took.usage));
+    Ok(proposal)
+}
+
+fn make(step: &Step<'_>, samples: &[Sample]) -> Result<Proposal> {
+    let mut took = Vec::new();
+    let made = match step.run.config().optimizer.strategy {
+        Strategy::Backward => by_backward(step, &mut took),
+        Strategy::Patch => patch::propose(step, samples, &mut took),
+    };
+    match made {
+        Ok(made) => Ok(Proposal { took, ..made }),
         Err(error) if error.kind() == Kind::Refused => {
             let why = error.to_string();
-            files::write(&note, &why)?;
-            crash::point("update-refused");
             step.run.tell(&Event::Warning { text: format!("{}: no candidate: {why}", step.label()) });
-            refused(step, why)
+            // What its earlier micro-steps committed may be judged.
+            let tip = step.run.pool.tip()?;
+            let candidate = (tip != step.state.current).then(|| tip.to_string());
+            Ok(Proposal { candidate, skipped: why.lines().map(str::to_owned).collect(), took })
         }
-        other => other,
+        Err(error) => Err(error),
     }
 }
 
-/// The candidate of an update that was refused on the way: what its earlier micro-steps committed.
-fn refused(step: &Step<'_>, why: String) -> Result<Proposal> {
-    let tip = step.run.pool.tip()?;
-    let candidate = (tip != step.state.current).then_some(tip);
-    Ok(Proposal { candidate, skipped: why.lines().map(str::to_owned).collect(), micro_steps: Vec::new() })
-}
-
-fn by_backward(step: &Step<'_>) -> Result<Proposal> {
+fn by_backward(step: &Step<'_>, took: &mut Vec<Took>) -> Result<Proposal> {
     let (run, config) = (step.run, step.run.config());
     let setup = run.setup;
     let options = Options {
@@ -82,11 +124,14 @@ fn by_backward(step: &Step<'_>) -> Result<Proposal> {
         reduce_workers: config.gradient.analyst_workers,
     };
     let pool = Pool::open(&options.pool)?;
-    let micro_steps =
-        backward::pass(&options, pool, setup.optimizer, setup.env, setup.cancel, setup.prompts, setup.observer)?;
-    let candidate = micro_steps.last().and_then(|last| parse_id(&last.after));
-    let candidate = candidate.ok_or_else(|| Error::failed("the backward pass left no commit"))?;
-    Ok(Proposal { candidate: Some(candidate), skipped: Vec::new(), micro_steps })
+    let passed =
+        backward::pass(&options, pool, setup.optimizer, setup.env, setup.cancel, setup.prompts, setup.observer);
+    // Attempts that were refused were paid as well.
+    for group in (1..).map(|number| StepDir::of_group(&options.out, number)).take_while(|dir| dir.path().is_dir()) {
+        took.push(Took { stage: "backward".into(), usage: record::total_usage(&group)? });
+    }
+    let last = passed?.pop().ok_or_else(|| Error::failed("the backward pass left no commit"))?;
+    Ok(Proposal { candidate: Some(last.after), ..Proposal::default() })
 }
 
 /// What a step may change at most.

@@ -11,7 +11,7 @@ use self::desk::Desk;
 use super::candidate::{self, Draft};
 use super::reflect::Sample;
 use super::step::Step;
-use super::update::Proposal;
+use super::update::{Proposal, Took};
 use crate::batch::{self, Batch, Evidence};
 use crate::config::UpdateMode as Configured;
 use crate::edit::merge::merge_edits;
@@ -26,7 +26,7 @@ use crate::stages::reduce::side_by_side;
 use crate::stages::select::{self, Selected};
 
 /// Makes a candidate from edits.
-pub(super) fn propose(step: &Step<'_>, samples: &[Sample]) -> Result<Proposal> {
+pub(super) fn propose(step: &Step<'_>, samples: &[Sample], took: &mut Vec<Took>) -> Result<Proposal> {
     let (run, state) = (step.run, step.state);
     let view = run.view(state.current)?;
     let batch = Batch::load(&step.folder().join("batch.json"))?;
@@ -48,7 +48,7 @@ pub(super) fn propose(step: &Step<'_>, samples: &[Sample]) -> Result<Proposal> {
     let failed = samples.iter().filter(|sample| sample.failed).count();
     let proposal = edits(step, &desk, &evidence, failed);
     let spent = desk.spent.into_inner().unwrap_or_else(PoisonError::into_inner);
-    spent.into_iter().for_each(|usage| run.count_usage("patch", usage));
+    took.extend(spent.into_iter().map(|usage| Took { stage: "patch".into(), usage }));
     proposal
 }
 
@@ -72,7 +72,7 @@ fn edits(step: &Step<'_>, desk: &Desk<'_>, evidence: &[Evidence], failed: usize)
         texts: fitted.texts,
     };
     match candidate::commit(step.run, step.state.current, &draft)? {
-        Ok(commit) => Ok(Proposal { candidate: Some(commit), skipped, ..Proposal::default() }),
+        Ok(commit) => Ok(Proposal { candidate: Some(commit.to_string()), skipped, ..Proposal::default() }),
         Err(problems) => Err(Error::new(Kind::Refused, format!("the edited cards do not pass:\n{problems}"))),
     }
 }
