@@ -28,6 +28,7 @@ mod verdict;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 use crate::config::Config;
 use crate::evaluator::Evaluator;
