@@ -37,7 +37,7 @@ pub struct Train {
     #[serde(serialize_with = "super::optional_path_text")]
     #[schemars(length(min = 1), example = &"pool")]
     pub init_pool: Option<PathBuf>,
-    /// A control: the same loop, the same calls, but the pool never changes.
+    /// A control: the same loop and the same attempts, but the optimizer is not asked and the pool never changes.
     pub freeze: bool,
     /// A folder with prompts of your own, under the names of the built-in ones.
     #[serde(serialize_with = "super::optional_path_text")]

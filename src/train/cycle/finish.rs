@@ -129,8 +129,13 @@ fn best_of(scores: [Option<f64>; 3]) -> usize {
 
 /// The pool that did best at the gate so far: the last accepted one under a gate, the highest score without.
 fn likely_best(run: &Run<'_>, state: &State) -> Result<Oid> {
-    if run.config().evaluation.use_gate {
+    let config = run.config();
+    if config.evaluation.use_gate && config.optimizer.slow_update_gate_with_selection {
         return Ok(state.current);
+    }
+    if config.evaluation.use_gate {
+        // Guidance that no gate saw may have cost something: the pool before it is held against it.
+        return state.reports.last().map_or_else(|| run.begun.seed(), |report| super::state::id(&report.after));
     }
     let mut best = (state.baseline_score(run), run.begun.seed()?);
     for report in &state.reports {
