@@ -152,6 +152,8 @@ pub(super) fn decide(run: &Run<'_>, case: &Case<'_>) -> Result<Judged> {
     judged.rollouts = run.rollouts.get() - before;
     judged.took = run.paid.borrow().clone();
     judged.took.retain(|digest, took| !took.is_empty() && !paid.contains_key(digest));
+    // A verdict is not measured again: what it rests on must be there before it.
+    run.attempts.flush()?;
     files::write_json(&path, &judged)?;
     crash::point("gate-decided");
     Ok(judged)
