@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 use crate::ground::error::{Context as _, Error, Result};
 use crate::ground::files;
 
+/// Bytes of an id at most.
+const LONGEST_ID: usize = 160;
+
 /// One task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
@@ -125,6 +128,9 @@ fn read(line: &str, place: Place) -> Result<Task, String> {
     };
     if id.chars().any(char::is_control) || id.trim() != id {
         return Err("key `id`: an id is one line of plain text without space around it".into());
+    }
+    if id.len() > LONGEST_ID {
+        return Err(format!("key `id`: an id has at most {LONGEST_ID} bytes, since files are named after it"));
     }
     let group = match present(&raw, "group") {
         None => None,

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::shell;
+use crate::ground::digest;
 use crate::ground::env::Env;
 use crate::ground::error::{Error, Result};
 
@@ -55,6 +56,15 @@ impl CommandLine {
     /// Its arguments. One with a slash that names a file here is made absolute: the program starts in another folder.
     pub fn args(&self) -> Vec<OsString> {
         self.words.iter().skip(1).map(|word| absolute(word)).collect()
+    }
+
+    /// The digest of the text and of the files that it names here: another program under the same name is another one. A
+    /// program from PATH counts by its name.
+    pub fn digest(&self) -> String {
+        let named = self.words.iter().filter(|word| Path::new(word).is_file());
+        let contents = named.map(|word| std::fs::read(word).unwrap_or_default());
+        let parts: Vec<Vec<u8>> = std::iter::once(self.text.clone().into_bytes()).chain(contents).collect();
+        digest::of_parts(parts.iter().map(Vec::as_slice))
     }
 
     /// What it must be able to read of its own: the folders of the program, and files among its arguments, a script for an

@@ -96,11 +96,11 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
 
 /// "warehouse: 5 of 9 steps: 3 accepted, 1 rejected, 0 undecided, 1 unchanged; score 0.5833".
 fn run_line(standing: &Standing) -> String {
-    let [accepted, rejected, undecided, unchanged] = standing.counts();
+    let [accepted, rejected, undecided, unchanged, failed] = standing.counts();
     let score = standing.done.iter().rev().find_map(CycleReport::score_after);
     let score = score.map_or_else(String::new, |score| format!("; gate score {score:.4}"));
     format!(
-        "{}: {} of {} steps: {accepted} accepted, {rejected} rejected, {undecided} undecided, {unchanged} unchanged{score}",
+        "{}: {} of {} steps: {accepted} accepted, {rejected} rejected, {undecided} undecided, {unchanged} unchanged, {failed} failed{score}",
         standing.name,
         standing.done.len(),
         standing.steps

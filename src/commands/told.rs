@@ -16,8 +16,14 @@ pub(super) fn summary(summary: &Summary, folder: &Path) -> String {
         let _ = writeln!(text, "{key:<11}{value}");
     };
     line("run", folder.display().to_string());
-    let Summary { steps, accepted, rejected, undecided, unchanged, .. } = summary;
-    let parts = [(accepted, "accepted"), (rejected, "rejected"), (undecided, "undecided"), (unchanged, "unchanged")];
+    let Summary { steps, accepted, rejected, undecided, unchanged, failed, .. } = summary;
+    let parts = [
+        (accepted, "accepted"),
+        (rejected, "rejected"),
+        (undecided, "undecided"),
+        (unchanged, "unchanged"),
+        (failed, "failed"),
+    ];
     let parts: Vec<String> =
         parts.iter().filter(|(count, _)| **count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     line("steps", if parts.is_empty() { steps.to_string() } else { format!("{steps}: {}", parts.join(", ")) });

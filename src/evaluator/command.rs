@@ -35,6 +35,11 @@ impl Evaluator for Program {
         format!("command:{}", self.0.text())
     }
 
+    /// Another program under the same name scores otherwise.
+    fn identity(&self) -> String {
+        format!("{} {}", self.name(), self.0.digest())
+    }
+
     fn starts_programs(&self) -> bool {
         true
     }

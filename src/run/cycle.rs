@@ -76,6 +76,8 @@ pub enum Outcome {
     Undecided,
     /// There was none: nothing was worth changing, or the pool is frozen.
     Unchanged,
+    /// There was none, because nothing of the optimizer's work could be taken.
+    Failed,
 }
 
 impl Outcome {
@@ -86,6 +88,7 @@ impl Outcome {
             Outcome::Rejected => "rejected",
             Outcome::Undecided => "undecided",
             Outcome::Unchanged => "unchanged",
+            Outcome::Failed => "failed",
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -12,13 +12,17 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::event::Event;
-use crate::ground::error::{AtPath as _, Result};
+use crate::ground::error::Result;
 use crate::ground::files;
 
 /// A run's events on disk.
 #[derive(Debug)]
 pub struct EventLog {
-    file: Mutex<File>,
+    path: PathBuf,
+    /// Opened at the first event: a call that is refused before anything happens leaves nothing.
+    file: Mutex<Option<File>>,
+    /// Whether the last line of an earlier process has no end.
+    is_torn: bool,
     began: Instant,
     /// Seconds that earlier processes ran.
     earlier: f64,
@@ -40,11 +44,9 @@ impl EventLog {
     /// Of I/O, naming the path.
     pub fn open(path: &Path) -> Result<EventLog> {
         let old = files::read_if_there(path)?.unwrap_or_default();
-        let mut file = File::options().create(true).append(true).open(path).at("open", path)?;
-        if old.last().is_some_and(|last| *last != b'\n') {
-            file.write_all(b"\n").at("write", path)?;
-        }
-        Ok(EventLog { file: Mutex::new(file), began: Instant::now(), earlier: seconds(&old) })
+        let is_torn = old.last().is_some_and(|last| *last != b'\n');
+        let (path, file, began) = (path.to_owned(), Mutex::default(), Instant::now());
+        Ok(EventLog { path, file, is_torn, began, earlier: seconds(&old) })
     }
 
     /// Appends an event. What cannot be written is left out: the run does not depend on it.
@@ -52,7 +54,20 @@ impl EventLog {
         let line = Line { seconds: self.began.elapsed().as_secs_f64(), event };
         if let Ok(mut text) = serde_json::to_string(&line) {
             text.push('\n');
-            self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(text.as_bytes()).ok();
+            self.append(text.as_bytes());
+        }
+    }
+
+    fn append(&self, line: &[u8]) {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.is_none() {
+            *file = File::options().create(true).append(true).open(&self.path).ok();
+            if let Some(file) = file.as_mut().filter(|_| self.is_torn) {
+                file.write_all(b"\n").ok();
+            }
+        }
+        if let Some(file) = file.as_mut() {
+            file.write_all(line).ok();
         }
     }
 

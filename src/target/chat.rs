@@ -160,7 +160,7 @@ impl Talk {
             self.attempt.events.push(Event::Said { text: text.clone() });
         }
         match failure.why {
-            Why::CutOff => Ok(self.at_fault("The answer was cut off at its limit of tokens. Answer shorter.")),
+            Why::CutOff => Ok(self.at_fault(super::CUT_OFF)),
             Why::Refused => Ok(self.at_fault("The model declined to answer.")),
             Why::Malformed => Ok(self.at_fault("The model's reply could not be read.")),
             _ => Err(Error::from(failure)),

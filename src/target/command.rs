@@ -37,7 +37,7 @@ impl Target for Program {
     }
 
     fn identity(&self) -> String {
-        json!({ "command": 1, "line": self.0.text() }).to_string()
+        json!({ "command": 2, "line": self.0.text(), "files": self.0.digest() }).to_string()
     }
 
     fn told(&self, task: &Task) -> Value {

@@ -50,6 +50,9 @@ pub struct Host<'a> {
     pub sample: u32,
 }
 
+/// What is told of an answer that was cut off at its limit of tokens.
+pub const CUT_OFF: &str = "The answer was cut off at its limit of tokens. Answer shorter.";
+
 /// An attempt that came to its end.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Attempt {

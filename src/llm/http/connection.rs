@@ -16,7 +16,7 @@ use crate::llm::failure::{Failure, Why};
 use crate::llm::spec::Endpoint;
 
 /// The most bytes of a reply; no chat model writes as much.
-const MOST_BYTES: u64 = 32 << 20;
+const MOST_BYTES: u64 = 8 << 20;
 
 /// Connections that are kept open for the next call.
 const KEPT: usize = 128;

@@ -262,7 +262,8 @@ impl Backend for Http {
                 Ok(reply) => return Answered { outcome: Ok(reply), failed },
                 Err(failure) => failure,
             };
-            if !failure.is_passing() || number >= self.retry.attempts {
+            let is_too_long = failure.retry_after.is_some_and(|wait| wait > self.retry.server_cap);
+            if !failure.is_passing() || number >= self.retry.attempts || is_too_long {
                 let outcome = Err(named(failure, &self.spec, number));
                 return Answered { outcome, failed };
             }
@@ -281,6 +282,8 @@ fn named(failure: Failure, spec: &Spec, attempts: u32) -> Failure {
     if matches!(failure.why, Why::Budget | Why::Cancelled) {
         return failure;
     }
+    let wait = failure.retry_after.filter(|wait| !wait.is_zero());
+    let wait = wait.map_or_else(String::new, |wait| format!(", and asks for {} s of rest", wait.as_secs()));
     let tries = if attempts > 1 { format!(" ({attempts} attempts)") } else { String::new() };
-    Failure { message: format!("{spec}: {}{tries}", failure.message), ..failure }
+    Failure { message: format!("{spec}: {}{wait}{tries}", failure.message), ..failure }
 }

@@ -35,6 +35,9 @@ pub struct Begun {
     pub name: String,
     /// The pool's first commit.
     pub seed: String,
+    /// The pool's branch that is trained.
+    #[serde(default)]
+    pub branch: String,
     /// Steps as first planned, then of each extension.
     pub plans: Vec<usize>,
 }
@@ -102,6 +105,7 @@ pub(super) fn open<'a>(setup: &'a Setup<'a>) -> Result<Run<'a>> {
         counted: RefCell::default(),
         paid: RefCell::default(),
         proven,
+        warned: Cell::default(),
         _lock: lock,
     })
 }
@@ -209,11 +213,13 @@ fn begin(setup: &Setup<'_>, split: &Split) -> Result<Begun> {
         plant(setup, &memory)?;
     }
     crash::point("run-planted");
-    let seed = Pool::open(&memory)?.tip()?.to_string();
+    let pool = Pool::open(&memory)?;
+    let (seed, branch) = (pool.tip()?.to_string(), pool.branch().to_owned());
     let begun = Begun {
         version: VERSION,
         name: config.train.name.as_deref().map_or_else(|| folder.name(), slug),
         seed,
+        branch,
         plans: vec![planned(config, split)],
     };
     files::write_json(&folder.begun(), &begun)?;

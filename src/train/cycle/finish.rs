@@ -34,6 +34,9 @@ pub struct Summary {
     pub undecided: usize,
     /// See `accepted`.
     pub unchanged: usize,
+    /// Steps without a candidate, because nothing of the optimizer's work could be taken.
+    #[serde(default)]
+    pub failed: usize,
     /// The first pool's commit, the best one's, the last one's.
     pub commits: [String; 3],
     /// These pools on the selection split, each on all of it; none without one.
@@ -218,6 +221,7 @@ fn summary(run: &Run<'_>, state: &State, end: Final) -> Result<Summary> {
         rejected: count(Outcome::Rejected),
         undecided: count(Outcome::Undecided),
         unchanged: count(Outcome::Unchanged),
+        failed: count(Outcome::Failed),
         commits: end.commits,
         selection: end.selection,
         test: end.test,

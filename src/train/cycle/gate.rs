@@ -17,6 +17,7 @@ use crate::ground::files;
 use crate::ground::random::Random;
 use crate::pool::Oid;
 use crate::run::cycle::{Outcome, Rollouts};
+use crate::run::event::Event;
 use crate::run::folder::Stretch;
 use crate::stages::gate::{Decision, Gate, Measured, Metric, Pair, Policy, Verdict};
 use crate::stages::rollout::{self, Ending};
@@ -97,7 +98,8 @@ pub(super) struct Case<'a> {
 pub(super) fn judge(step: &Step<'_>, proposal: &Proposal) -> Result<Judged> {
     let run = step.run;
     let Some(candidate) = proposal.commit()? else {
-        return Ok(Judged::without(Outcome::Unchanged, why_unchanged(&proposal.skipped)));
+        let outcome = if proposal.failed { Outcome::Failed } else { Outcome::Unchanged };
+        return Ok(Judged::without(outcome, why_unchanged(&proposal.skipped)));
     };
     let mut seen = HashMap::new();
     for report in step.state.reports.iter().filter(|report| report.outcome == Outcome::Rejected) {
@@ -289,6 +291,23 @@ impl Run<'_> {
             found.extend(self.leaks.find(&path, &text, &old, &taught).iter().map(ToString::to_string));
         }
         Ok(found)
+    }
+
+    /// Says what the first pool took over from the tasks: its scores are then no measure of what it teaches.
+    pub(super) fn warn_of_leaks(&self) -> Result<()> {
+        if self.config().train.init_pool.is_none() {
+            return Ok(());
+        }
+        let mut found = Vec::new();
+        for (path, text) in self.texts(self.begun.seed()?)? {
+            found.extend(self.leaks.find(&path, &text, &[], &[]).iter().map(ToString::to_string));
+        }
+        if let Some(first) = found.first() {
+            let more = if found.len() > 1 { format!(", and {} more", found.len() - 1) } else { String::new() };
+            let text = format!("the first pool copies from the tasks, so its scores say little: {first}{more}");
+            self.tell(&Event::Warning { text });
+        }
+        Ok(())
     }
 
     /// A pool's files as text, by path.

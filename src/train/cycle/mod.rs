@@ -102,6 +102,8 @@ struct Run<'a> {
     paid: RefCell<BTreeMap<String, Vec<Usage>>>,
     /// Whether the target answered and the evaluator scored at all, in this call or an earlier one.
     proven: Cell<bool>,
+    /// Whether it was said in this call that answers are cut off.
+    warned: Cell<bool>,
     _lock: PoolLock,
 }
 
@@ -117,6 +119,7 @@ pub fn train(setup: &Setup<'_>) -> Result<Summary> {
     budget::check(&run, &state)?;
     begin::check_update(&run, &state)?;
     run.tell_beginning(&state);
+    run.warn_of_leaks()?;
     run.proven.set(state.is_proven());
     state.baseline = rollouts::baseline(&run)?;
     for epoch in 0..run.config().train.num_epochs {

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use super::step::Step;
 use crate::ground::error::Result;
 use crate::ground::files;
-use crate::run::layout::slug;
 use crate::score::Score;
 use crate::stages::loss;
 use crate::stages::rollout::Measured;
@@ -29,7 +28,7 @@ pub(super) fn reflect(step: &Step<'_>, tasks: &[Task], measured: &[Measured]) ->
     let mut samples = Vec::new();
     for (number, (task, measured)) in tasks.iter().zip(measured).enumerate() {
         let (Some(score), Some(digest)) = (measured.score(), measured.digest.as_ref()) else { continue };
-        let mut name = slug(&task.id);
+        let mut name = file_name(&task.id);
         if !names.insert(name.to_lowercase()) {
             name = format!("{name}-{number:03}");
         }
@@ -52,6 +51,14 @@ pub(super) fn reflect(step: &Step<'_>, tasks: &[Task], measured: &[Measured]) ->
     let list: Vec<&serde_json::Value> = samples.iter().map(|sample| &sample.json).collect();
     files::write_json(&step.folder().join("batch.json"), &list)?;
     Ok(samples)
+}
+
+/// An id as a file's name that people can read: letters and digits of any script, the rest as dashes.
+fn file_name(id: &str) -> String {
+    let safe: String =
+        id.chars().map(|c| if c.is_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '-' }).collect();
+    let name = safe.trim_matches(['.', '-']);
+    if name.is_empty() { "task".into() } else { name.to_owned() }
 }
 
 fn text(task: &Task, answer: &str, score: &Score) -> String {

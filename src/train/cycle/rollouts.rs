@@ -10,7 +10,7 @@ use crate::run::cycle::{Measurement, Rollouts};
 use crate::run::event::Event;
 use crate::run::folder::Stretch;
 use crate::stages::rollout::{Ending, Measured};
-use crate::target::View;
+use crate::target::{self, View};
 use crate::task::Task;
 use crate::train::measure::Measure;
 
@@ -89,6 +89,7 @@ impl Run<'_> {
             let (count, all) = (unscored().count(), measured.len());
             self.tell(&Event::Warning { text: format!("{what}: {count} of {all} answers have no score: {why}") });
         }
+        self.warn_of_cuts(what, measured);
         if scored > 0 {
             self.proven.set(true);
         }
@@ -104,6 +105,22 @@ impl Run<'_> {
         let why = lost.map_or("", String::as_str);
         Err(Error::unreachable(format!("{what}: no attempt was answered, the first failed with: {why}"))
             .hint("nothing was judged; check the address and the provider, then run the same command again"))
+    }
+
+    /// Says, once a call, that answers are cut off: they count as wrong, and a higher limit may be what is missing.
+    fn warn_of_cuts(&self, what: &str, measured: &[Measured]) {
+        let is_cut = |one: &&Measured| {
+            one.score().is_some_and(|score| score.feedback.first().is_some_and(|line| line == target::CUT_OFF))
+        };
+        let (cut, all) = (measured.iter().filter(is_cut).count(), measured.len());
+        if cut * 10 > all && !self.warned.replace(true) {
+            let limit = self.config().target.answer_tokens;
+            let text = format!(
+                "{what}: {cut} of {all} answers were cut off at target.answer_tokens = {limit}; they count as wrong, as an \
+                 answer that rambles does"
+            );
+            self.tell(&Event::Warning { text });
+        }
     }
 
     /// A pool's commit as targets see it.

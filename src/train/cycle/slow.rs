@@ -150,7 +150,7 @@ fn propose(run: &Run<'_>, state: &State, stretch: Stretch, shown: &[Pair]) -> Re
         Ok(commit) => Proposal { candidate: Some(commit.to_string()), took, ..Proposal::default() },
         Err(problems) => {
             let skipped = problems.lines().take(1).map(str::to_owned).collect();
-            Proposal { candidate: None, skipped, took }
+            Proposal { candidate: None, skipped, took, failed: false }
         }
     })
 }

@@ -66,9 +66,9 @@ impl Standing {
         Ok(Some(Standing { name: begun.name, steps: per_epoch * epochs, is_finished: at.is_none(), done, at, next }))
     }
 
-    /// Steps by what became of their candidates: accepted, rejected, undecided, unchanged.
-    pub fn counts(&self) -> [usize; 4] {
-        [Outcome::Accepted, Outcome::Rejected, Outcome::Undecided, Outcome::Unchanged]
+    /// Steps by what became of their candidates: accepted, rejected, undecided, unchanged, failed.
+    pub fn counts(&self) -> [usize; 5] {
+        [Outcome::Accepted, Outcome::Rejected, Outcome::Undecided, Outcome::Unchanged, Outcome::Failed]
             .map(|outcome| self.done.iter().filter(|report| report.outcome == outcome).count())
     }
 }

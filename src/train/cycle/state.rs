@@ -98,6 +98,15 @@ impl State {
 
     /// Refuses a pool whose branch is somewhere else than this run left it.
     fn check(&self, run: &Run<'_>) -> Result<()> {
+        let (branch, begun) = (run.pool.branch(), run.begun.branch.as_str());
+        if !begun.is_empty() && branch != begun {
+            let name = begun.trim_start_matches("refs/heads/");
+            return Err(Error::failed(format!(
+                "the run trains the branch {name} of its pool, and {} is checked out",
+                branch.trim_start_matches("refs/heads/")
+            ))
+            .hint(format!("git -C {} switch {name}", shell_quoted(run.pool.root()))));
+        }
         let tip = run.pool.tip()?;
         let step = format!("{}-", run.begun.name);
         let is_ours = |commit: &Oid| {

@@ -15,6 +15,7 @@ use crate::ground::files;
 use crate::optimizer::Bounds;
 use crate::pool::Oid;
 use crate::pool::repo::Pool;
+use crate::run::cycle::Outcome;
 use crate::run::event::Event;
 use crate::run::layout::StepDir;
 use crate::train::context::Options;
@@ -31,6 +32,9 @@ pub(super) struct Proposal {
     pub(super) skipped: Vec<String>,
     /// What agents took for it.
     pub(super) took: Vec<Took>,
+    /// Whether there is no candidate because nothing of the optimizer's work could be taken.
+    #[serde(default)]
+    pub(super) failed: bool,
 }
 
 /// What one call of an agent took; models' calls are in the journal.
@@ -74,12 +78,44 @@ pub(super) fn propose(step: &Step<'_>, samples: &[Sample]) -> Result<Proposal> {
         Some(known) => known,
         None => {
             let made = make(step, samples)?;
+            if made.failed {
+                give_up(step, &made)?;
+            }
             made.keep(&folder)?;
             made
         }
     };
     proposal.took.iter().for_each(|took| step.run.count_usage(&took.stage, took.usage));
     Ok(proposal)
+}
+
+/// Steps in a row whose optimizer's work cannot be taken, before the run stops: each costs its rollouts.
+const ALL_FAILED: usize = 3;
+
+/// How often the run stopped at a step, so that its questions are asked anew afterwards.
+const STOPS: &str = "stops.txt";
+
+/// Stops a run whose optimizer fails step after step. The step has no record, so that the same command tries it again.
+fn give_up(step: &Step<'_>, made: &Proposal) -> Result<()> {
+    let earlier = step.state.reports.iter().rev().take_while(|report| report.outcome == Outcome::Failed).count();
+    if earlier + 1 < ALL_FAILED {
+        return Ok(());
+    }
+    files::write(&step.folder().join(STOPS), format!("{}\n", step.stops()? + 1))?;
+    let why = made.skipped.first().map_or("", String::as_str);
+    Err(Error::failed(format!(
+        "nothing of the optimizer's work could be taken in {ALL_FAILED} steps in a row, here at {}: {why}",
+        step.label()
+    ))
+    .hint("mend the optimizer (its program, its model's server, its prompts), then run the same command: this step is tried again"))
+}
+
+impl Step<'_> {
+    /// How often the run stopped at this step because its optimizer failed.
+    pub(super) fn stops(&self) -> Result<usize> {
+        let text = files::read_if_there(&self.folder().join(STOPS))?.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&text).trim().parse().unwrap_or(0))
+    }
 }
 
 fn make(step: &Step<'_>, samples: &[Sample]) -> Result<Proposal> {
@@ -96,7 +132,8 @@ fn make(step: &Step<'_>, samples: &[Sample]) -> Result<Proposal> {
             // What its earlier micro-steps committed may be judged.
             let tip = step.run.pool.tip()?;
             let candidate = (tip != step.state.current).then(|| tip.to_string());
-            Ok(Proposal { candidate, skipped: why.lines().map(str::to_owned).collect(), took })
+            let failed = candidate.is_none();
+            Ok(Proposal { candidate, skipped: why.lines().map(str::to_owned).collect(), took, failed })
         }
         Err(error) => Err(error),
     }

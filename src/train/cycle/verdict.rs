@@ -22,7 +22,7 @@ pub(super) fn carry_out(
     crash::point("noted");
     let kept = match judged.outcome {
         // Without a change of cards its commits still say what was looked at, and why nothing was done.
-        Outcome::Accepted | Outcome::Unchanged => return Ok(candidate),
+        Outcome::Accepted | Outcome::Unchanged | Outcome::Failed => return Ok(candidate),
         Outcome::Rejected => "rejected",
         Outcome::Undecided => "undecided",
     };

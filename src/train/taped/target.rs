@@ -58,7 +58,7 @@ impl Ready for AtHand<'_> {
 
     fn attempt(&self, task: &Task, host: &Host<'_>) -> Result<Outcome> {
         let Taped { inner, tape } = self.taped;
-        let inputs = [inner.identity(), inner.told(task).to_string(), self.inner.sees(), host.sample.to_string()];
+        let inputs = [inner.name(), inner.told(task).to_string(), self.inner.sees(), host.sample.to_string()];
         let digest = digest::of_parts(inputs.iter().map(String::as_bytes));
         let call = Call { what: "target".into(), place: host.place.to_owned(), digest };
         let known = tape.nth::<Outcome>(&call, tape.count(&call))?;

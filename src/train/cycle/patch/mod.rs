@@ -36,7 +36,7 @@ pub(super) fn propose(step: &Step<'_>, samples: &[Sample], took: &mut Vec<Took>)
         seams: run.seams(),
         optimizer: run.setup.optimizer,
         label: step.label(),
-        place: step.stretch().name(),
+        place: place(step)?,
         folder: step.folder().join("patch"),
         sight: Sight { profile: &view.profile, cards: &view.cards },
         rejected: &rejected,
@@ -55,6 +55,7 @@ pub(super) fn propose(step: &Step<'_>, samples: &[Sample], took: &mut Vec<Took>)
 fn edits(step: &Step<'_>, desk: &Desk<'_>, evidence: &[Evidence], failed: usize) -> Result<Proposal> {
     let mut skipped = Vec::new();
     let lists = analyse(step, desk, evidence, failed, &mut skipped)?;
+    let is_unread = lists.iter().all(Vec::is_empty) && !skipped.is_empty();
     let merged = merge(step, desk, lists, &mut skipped)?;
     let selected = rank(step, desk, merged)?;
     skipped.extend(selected.left.iter().map(|edit| format!("beyond the learning rate: {edit}")));
@@ -62,7 +63,7 @@ fn edits(step: &Step<'_>, desk: &Desk<'_>, evidence: &[Evidence], failed: usize)
     let fitted = fit::fit(step, desk, written, evidence, &mut skipped)?;
     files::write_json(&desk.folder.join("applied.json"), &json!({ "made": fitted.made, "skipped": skipped }))?;
     if fitted.texts.is_empty() {
-        return Ok(Proposal { skipped, ..Proposal::default() });
+        return Ok(Proposal { skipped, failed: is_unread, ..Proposal::default() });
     }
     let draft = Draft {
         label: step.label(),
@@ -75,6 +76,12 @@ fn edits(step: &Step<'_>, desk: &Desk<'_>, evidence: &[Evidence], failed: usize)
         Ok(commit) => Ok(Proposal { candidate: Some(commit.to_string()), skipped, ..Proposal::default() }),
         Err(problems) => Err(Error::new(Kind::Refused, format!("the edited cards do not pass:\n{problems}"))),
     }
+}
+
+/// Where the update's questions are asked: elsewhere than those that the run stopped at.
+fn place(step: &Step<'_>) -> Result<String> {
+    let (name, stops) = (step.stretch().name(), step.stops()?);
+    Ok(if stops > 0 { format!("{name}+{stops}") } else { name })
 }
 
 fn mode(step: &Step<'_>) -> UpdateMode {
