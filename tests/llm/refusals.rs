@@ -128,12 +128,12 @@ fn attempts_end_and_waits_grow() {
 }
 
 #[test]
-fn the_servers_wait_is_kept_and_capped() {
+fn the_servers_wait_is_kept_and_one_that_is_too_long_is_told() {
     // The virtual clock begins with 2026.
     let cases = [
         ("7", 7.0),
         ("0", 0.0),
-        ("99999", 120.0),
+        ("120", 120.0),
         ("Thu, 01 Jan 2026 00:00:30 GMT", 30.0),
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
         ("gibberish", 0.0),
@@ -145,6 +145,11 @@ fn the_servers_wait_is_kept_and_capped() {
         let slept = world.slept()[0];
         assert!((least..=least + 0.5).contains(&slept), "{after}: {slept}");
     }
+    // Asking earlier than the server wants is no use, and nobody waits for a day in silence.
+    let server = Server::script([status_after(503, "86400"), answer("well")]);
+    let world = World::new();
+    let failure = world.client(&server).chat(&ask("hi")).unwrap_err();
+    assert!(failure.message.contains("asks for 86400 s of rest") && world.slept().is_empty(), "{failure}");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_program_that_changes_more_cards_than_the_rate_is_refused() {
     assert!(run.err.contains("no candidate"), "{}", run.err);
     run.ok();
     let step = scene.step(0, 0);
-    assert_eq!((&step["outcome"], &step["candidate"]), (&json!("unchanged"), &Value::Null));
+    assert_eq!((&step["outcome"], &step["candidate"]), (&json!("failed"), &Value::Null));
     assert!(step["skipped"].to_string().contains("2 cards touched, this step may touch 1"), "{step:#}");
     let reason = step["reason"].as_str().unwrap();
     assert!(reason.contains("no attempt passed") && !reason.ends_with(':'), "{reason}");
@@ -78,7 +78,7 @@ fn a_program_that_changes_more_cards_than_the_rate_is_refused() {
 
 #[test]
 fn a_step_deletes_no_more_cards_than_it_may() {
-    for (most, outcome) in [(1, "unchanged"), (2, "accepted")] {
+    for (most, outcome) in [(1, "failed"), (2, "accepted")] {
         let script = format!(
             "git rm -q 01_craft_elements/one.md 01_craft_elements/two.md
             {YARD} yard 'The crane limit of the old slipway is 9 tons. The radio channel of the lock keeper is 74.'"

@@ -198,7 +198,7 @@ fn a_card_with_answers_of_the_tasks_is_refused_by_task_and_line() {
     }));
     scene.result();
     let step = scene.step(0, 0);
-    assert_eq!((&step["outcome"], &step["candidate"]), (&json!("unchanged"), &Value::Null), "{step:#}");
+    assert_eq!((&step["outcome"], &step["candidate"]), (&json!("failed"), &Value::Null), "{step:#}");
     let skipped = step["skipped"].to_string();
     assert!(skipped.contains("01_craft_elements/leak.md:6") && skipped.contains("gate-0"), "{skipped}");
     // What a report says as advice may be taken over, however long.
@@ -231,7 +231,7 @@ fn an_optimizer_that_only_appends_meets_the_size_limit_and_the_summary_shows_the
     assert!(tokens[0] > 0 && tokens[0] == tokens[1] && tokens[1] == tokens[2], "the limit holds: {tokens:?}");
     for step in 1..3 {
         let step = scene.step(0, step);
-        assert_eq!((&step["outcome"], &step["candidate"]), (&json!("unchanged"), &Value::Null));
+        assert_eq!((&step["outcome"], &step["candidate"]), (&json!("failed"), &Value::Null));
         assert!(step["reason"].as_str().unwrap().contains("too-many-lines"), "{step:#}");
         assert_eq!(step["pool_tokens"], json!(tokens[0]));
     }
@@ -254,4 +254,23 @@ fn a_score_of_0_stays_0_when_a_run_is_taken_up() {
         assert_eq!(step["outcome"], "rejected");
     }
     assert_eq!(summary["selection"][2]["means"]["hard"], json!(0.0));
+}
+
+#[test]
+fn an_optimizer_that_never_works_stops_the_run_and_is_tried_again_once_it_is_mended() {
+    let script = "[ -f $ROOT/mended ] || exit 7
+        card 01_craft_elements/c$CALL.md 'The crane limit of the old slipway is 9 tons.'; commit";
+    let scene = Scene::new().with_agent(script);
+    let scene = scene.with("train.batch_size", 2).with("optimizer.retries", 0);
+    let run = scene.train(&[]);
+    assert!(run.err.contains("in 3 steps in a row, here at run-epoch_00-step_02"), "{}", run.err);
+    run.fails(1);
+    let outcome = |step| scene.step(0, step)["outcome"].clone();
+    assert_eq!([outcome(0), outcome(1)], [json!("failed"), json!("failed")]);
+    assert!(!scene.world.path("run/epoch_00/step_02/step.json").exists());
+    scene.world.write("mended", "");
+    let asked = scene.asked();
+    let summary = scene.result();
+    assert_eq!((&summary["failed"], outcome(2)), (&json!(2), json!("accepted")), "{summary:#}");
+    assert!(scene.asked() > asked);
 }

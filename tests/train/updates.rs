@@ -239,7 +239,7 @@ fn typed_edits_that_delete_too_much_go_back_once_and_are_refused_then() {
         let cards = scene.world.path("cards").display().to_string();
         let scene = scene.with("train.init_pool", cards).with("optimizer.max_deletions", 1);
         scene.with("optimizer.use_meta_skill", false).check(|step| {
-            let outcome = if mended { "accepted" } else { "unchanged" };
+            let outcome = if mended { "accepted" } else { "failed" };
             assert_eq!((&step["outcome"], &step["cards"]["deleted"]), (&json!(outcome), &json!(0)), "{step:#}");
             assert_eq!(step["reason"].as_str().unwrap().contains("2 cards are taken away"), !mended, "{step:#}");
         });
@@ -253,7 +253,7 @@ fn replies_that_hold_no_edits_change_nothing() {
     });
     let name = format!("openai:opt@{}", scene.server.url());
     scene.with("optimizer.name", name).with("optimizer.strategy", "patch").check(|step| {
-        assert_eq!((&step["outcome"], &step["candidate"]), (&json!("unchanged"), &Value::Null));
+        assert_eq!((&step["outcome"], &step["candidate"]), (&json!("failed"), &Value::Null));
         assert!(step["reason"].as_str().unwrap().contains("no JSON object"), "{step:#}");
     });
 }

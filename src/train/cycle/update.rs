@@ -92,6 +92,9 @@ pub(super) fn propose(step: &Step<'_>, samples: &[Sample]) -> Result<Proposal> {
 /// Steps in a row whose optimizer's work cannot be taken, before the run stops: each costs its rollouts.
 const ALL_FAILED: usize = 3;
 
+/// Bytes of the reason that are told.
+const WHY: usize = 400;
+
 /// How often the run stopped at a step, so that its questions are asked anew afterwards.
 const STOPS: &str = "stops.txt";
 
@@ -102,7 +105,7 @@ fn give_up(step: &Step<'_>, made: &Proposal) -> Result<()> {
         return Ok(());
     }
     files::write(&step.folder().join(STOPS), format!("{}\n", step.stops()? + 1))?;
-    let why = made.skipped.first().map_or("", String::as_str);
+    let why = crate::ground::text::clip(&made.skipped.join(" "), WHY);
     Err(Error::failed(format!(
         "nothing of the optimizer's work could be taken in {ALL_FAILED} steps in a row, here at {}: {why}",
         step.label()
