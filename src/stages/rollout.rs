@@ -211,6 +211,38 @@ pub fn run(rollout: &Rollout<'_>, tasks: &[Task], told: &(dyn Fn(&Measured) + Sy
     Ok(results.chunks(repeats).filter_map(|attempts| Measured::of_repeats(attempts.to_vec())).collect())
 }
 
+/// What is known of tasks without an attempt or an evaluation: those that were attempted elsewhere and scored, for this pool
+/// or for one that has the same to show. None for the others.
+///
+/// # Errors
+/// Of I/O.
+pub fn known(rollout: &Rollout<'_>, tasks: &[Task]) -> Result<Vec<Option<Measured>>> {
+    let seen = rollout.ready.sees();
+    let one = |task: &Task, sample: u32| -> Result<Option<Measured>> {
+        let wanted = Wanted { key: key(rollout.target, task, sample), seen: seen.clone() };
+        let Some(kept) = rollout.shelf.find(&wanted, rollout.view)?.filter(|kept| kept.reused) else { return Ok(None) };
+        let score = rollout.shelf.score(&kept, &judged_by(rollout, task))?;
+        Ok(score.map(|score| Measured {
+            digest: Some(kept.digest),
+            reused: true,
+            took: Vec::new(),
+            end: Ending::Scored(score),
+        }))
+    };
+    let all = |task| {
+        let samples = (0..rollout.repeats.max(1)).map(|number| one(task, rollout.host.sample + number));
+        let attempts = samples.collect::<Result<Option<Vec<_>>>>()?;
+        Ok(attempts.and_then(Measured::of_repeats))
+    };
+    tasks.iter().map(all).collect()
+}
+
+/// The digest that a score is kept under: evaluator and task.
+fn judged_by(rollout: &Rollout<'_>, task: &Task) -> String {
+    let raw = serde_json::Value::Object(task.raw.clone()).to_string();
+    digest::of_parts([rollout.evaluator.identity().as_bytes(), raw.as_bytes()])
+}
+
 /// One attempt, from its task to its score, and whether it was made just now; `number` counts all tasks' attempts.
 fn one(rollout: &Rollout<'_>, task: &Task, number: usize, seen: &str) -> Result<(Measured, bool)> {
     let Rollout { target, ready, view, shelf, host, .. } = rollout;
@@ -250,8 +282,7 @@ fn key(target: &dyn Target, task: &Task, sample: u32) -> String {
 /// The score of an attempt. One without an answer through the target's own fault has done nothing right; what the
 /// evaluator misses in an empty answer is told with it, since that is what there is to learn.
 fn scored(rollout: &Rollout<'_>, task: &Task, kept: &Kept, is_new: bool, desk: &Path) -> Result<Ending> {
-    let raw = serde_json::Value::Object(task.raw.clone()).to_string();
-    let by = digest::of_parts([rollout.evaluator.identity().as_bytes(), raw.as_bytes()]);
+    let by = judged_by(rollout, task);
     let known = if is_new { None } else { rollout.shelf.score(kept, &by)? };
     if let Some(score) = known {
         return Ok(Ending::Scored(score));

@@ -67,12 +67,31 @@ impl Measure<'_> {
     /// [`rollout::run`].
     pub fn run(&self, view: &View, tasks: &[Task]) -> Result<Vec<Measured>> {
         tasks.iter().try_for_each(|task| self.evaluator.check(task))?;
+        let (total, tally) = (tasks.len() * self.repeats.max(1) as usize, Tally::of(self.what));
+        self.with(view, true, |rollout| {
+            for text in rollout.ready.remarks() {
+                (self.observer)(&Event::Warning { text });
+            }
+            (self.observer)(&Event::RolloutsStarted { what: self.what.to_owned(), total });
+            let measured = rollout::run(rollout, tasks, &|measured| (self.observer)(&tally.count(measured, total)));
+            (self.observer)(&tally.end(total));
+            measured
+        })
+    }
+
+    /// What is known of tasks under a pool without asking anybody; see [`rollout::known`].
+    ///
+    /// # Errors
+    /// Of I/O.
+    pub fn known(&self, view: &View, tasks: &[Task]) -> Result<Vec<Option<Measured>>> {
+        self.with(view, false, |rollout| rollout::known(rollout, tasks))
+    }
+
+    /// Sets a rollout up, on a desk of its own.
+    fn with<R>(&self, view: &View, attempts_any: bool, job: impl FnOnce(&Rollout<'_>) -> Result<R>) -> Result<R> {
         let ready = self.target.ready(view)?;
-        for text in ready.remarks() {
-            (self.observer)(&Event::Warning { text });
-        }
         let desk = self.attempts.desk();
-        let folder = self.folder(view, &desk)?;
+        let folder = if attempts_any { self.folder(view, &desk)? } else { desk.join("pool") };
         let Measure { env, cancel, sandbox, timeout, place, sample, .. } = *self;
         let host = Host { env, cancel, sandbox, timeout, desk: &desk, folder: &folder, place, sample };
         let Measure { attempts, target, evaluator, repeats, fresh, .. } = *self;
@@ -81,12 +100,9 @@ impl Measure<'_> {
         let spare = if target.keeps_answers() { self.workers / SPARE } else { 0 };
         let workers = self.workers + spare;
         let rollout = Rollout { target, evaluator, ready: ready.as_ref(), view, shelf: &shelf, host, repeats, workers };
-        let (total, tally) = (tasks.len() * repeats.max(1) as usize, Tally::of(self.what));
-        (self.observer)(&Event::RolloutsStarted { what: self.what.to_owned(), total });
-        let measured = rollout::run(&rollout, tasks, &|measured| (self.observer)(&tally.count(measured, total)));
-        (self.observer)(&tally.end(total));
+        let result = job(&rollout);
         files::remove_dir(&desk)?;
-        measured
+        result
     }
 
     /// The pool's files as a folder, for a target that wants them so.

@@ -43,12 +43,33 @@ impl Run<'_> {
         tasks: &[Task],
         samples: Samples,
     ) -> Result<Vec<Measured>> {
+        let place = stretch.name();
+        let measured = self.told_apart(self.measuring(&place, what, samples).run(view, tasks)?);
+        let sum = measurement(view, &measured, samples.repeats);
+        self.count_rollouts(Rollouts { new: sum.new, reused: sum.reused, spared: 0 });
+        self.count_target(&measured);
+        self.check(what, &measured)?;
+        Ok(measured)
+    }
+
+    /// What is known of a pool on tasks from earlier stretches, without asking anybody.
+    pub(super) fn known(
+        &self,
+        stretch: Stretch,
+        view: &View,
+        tasks: &[Task],
+        samples: Samples,
+    ) -> Result<Vec<Option<Measured>>> {
+        self.measuring(&stretch.name(), "", samples).known(view, tasks)
+    }
+
+    fn measuring<'m>(&'m self, place: &'m str, what: &'m str, samples: Samples) -> Measure<'m> {
         let setup = self.setup;
-        let measure = Measure {
+        Measure {
             target: setup.target,
             evaluator: setup.evaluator,
             attempts: &self.attempts,
-            place: &stretch.name(),
+            place,
             sample: samples.first,
             repeats: samples.repeats,
             workers: self.config().train.workers,
@@ -59,13 +80,7 @@ impl Run<'_> {
             timeout: std::time::Duration::from_secs_f64(self.config().target.timeout),
             observer: setup.observer,
             what,
-        };
-        let measured = self.told_apart(measure.run(view, tasks)?);
-        let sum = measurement(view, &measured, samples.repeats);
-        self.count_rollouts(Rollouts { new: sum.new, reused: sum.reused, spared: 0 });
-        self.count_target(&measured);
-        self.check(what, &measured)?;
-        Ok(measured)
+        }
     }
 
     /// Marks as reused what an earlier measurement of this stretch has as well: two pools that show a task the same share its
