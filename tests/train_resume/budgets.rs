@@ -38,8 +38,8 @@ fn starved(who: Who, limits: [(&str, usize); 2]) {
 
 #[test]
 fn calls() {
-    starved(Who::Backward, [("budget.max_calls=13", 13), ("budget.max_calls=21", 21)]);
-    starved(Who::Chat, [("budget.max_calls=12", 12), ("budget.max_calls=19", 19)]);
+    starved(Who::Backward, [("budget.max_calls=12", 12), ("budget.max_calls=17", 17)]);
+    starved(Who::Chat, [("budget.max_calls=11", 11), ("budget.max_calls=17", 17)]);
 }
 
 #[test]
