@@ -13,6 +13,7 @@ pub mod dates;
 mod epoch;
 mod finish;
 mod gate;
+mod leaks;
 mod meta;
 mod patch;
 mod reflect;
@@ -25,6 +26,7 @@ mod step;
 mod surroundings;
 mod update;
 mod verdict;
+mod waves;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
