@@ -1,21 +1,21 @@
 //! `skilltrain status`: where the pool is, and what would happen next.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::locate::PoolArg;
-use super::{Answer, Call};
-use crate::ground::error::Result;
+use super::{Answer, Call, told};
+use crate::ground::error::{Error, Result};
+use crate::ground::files;
 use crate::pool::disk_lint;
 use crate::pool::folder::StatCache;
 use crate::pool::repo::Pool;
-use crate::run::cycle::CycleReport;
 use crate::run::folder::RunDir;
 use crate::run::layout::MEMORY;
 use crate::run::lock;
-use crate::train::cycle::Standing;
+use crate::train::cycle::{Standing, Summary};
 
 /// Show where the pool is: its steps, its state, who trains it, and what to do next
 #[derive(Debug, clap::Args)]
@@ -38,6 +38,10 @@ pub struct Args {
 /// Looks, and changes nothing.
 pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     let place = match &args.run {
+        Some(run) if !RunDir::new(run).begun().is_file() => {
+            return Err(Error::usage(format!("{} is no training run: it has no run.json", run.display()))
+                .hint("name the folder that `skilltrain train` wrote (train.out, or its --out)"));
+        }
         Some(run) => run.join(MEMORY),
         None => args.pool.find_here()?,
     };
@@ -84,6 +88,9 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     };
     if let Some(standing) = &standing {
         line("run", run_line(standing));
+        for (name, scores) in ended(pool.root(), standing)? {
+            line(name, scores);
+        }
     }
     line("next", next.clone());
     let json = json!({
@@ -94,15 +101,25 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
     Ok(Answer::new(text, json))
 }
 
-/// "warehouse: 5 of 9 steps: 3 accepted, 1 rejected, 0 undecided, 1 unchanged; score 0.5833".
+/// "warehouse: 5 of 9 steps: 3 accepted, 1 rejected, 0 undecided, 1 unchanged, 0 failed".
 fn run_line(standing: &Standing) -> String {
     let [accepted, rejected, undecided, unchanged, failed] = standing.counts();
-    let score = standing.done.iter().rev().find_map(CycleReport::score_after);
-    let score = score.map_or_else(String::new, |score| format!("; gate score {score:.4}"));
     format!(
-        "{}: {} of {} steps: {accepted} accepted, {rejected} rejected, {undecided} undecided, {unchanged} unchanged, {failed} failed{score}",
+        "{}: {} of {} steps: {accepted} accepted, {rejected} rejected, {undecided} undecided, {unchanged} unchanged, {failed} failed",
         standing.name,
         standing.done.len(),
         standing.steps
     )
+}
+
+/// The scores that a run came to; nothing while it is under way.
+fn ended(pool: &Path, standing: &Standing) -> Result<Vec<(&'static str, String)>> {
+    let folder = pool.parent().map(RunDir::new).filter(|_| standing.is_finished);
+    let bytes = folder.map_or(Ok(None), |folder| files::read_if_there(&folder.summary()))?;
+    let Some(summary) = bytes.and_then(|bytes| serde_json::from_slice::<Summary>(&bytes).ok()) else {
+        return Ok(Vec::new());
+    };
+    let splits = [("selection", &summary.selection), ("test", &summary.test)];
+    let measured = splits.into_iter().filter(|(_, split)| split.iter().any(Option::is_some));
+    Ok(measured.map(|(name, split)| (name, told::scores(split))).collect())
 }

@@ -55,7 +55,7 @@ fn pool_tokens(sizes: &[usize]) -> String {
 }
 
 /// "baseline 0.0000 → best 0.5833, last 0.5833 (24 tasks)".
-fn scores(split: &[Option<Measurement>; 3]) -> String {
+pub(super) fn scores(split: &[Option<Measurement>; 3]) -> String {
     let hard = |measured: &Option<Measurement>| {
         let means = measured.as_ref().and_then(|measured| measured.means);
         means.map_or("none".to_owned(), |means| format!("{:.4}", means.hard))
