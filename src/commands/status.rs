@@ -37,15 +37,7 @@ pub struct Args {
 
 /// Looks, and changes nothing.
 pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
-    let place = match &args.run {
-        Some(run) if !RunDir::new(run).begun().is_file() => {
-            return Err(Error::usage(format!("{} is no training run: it has no run.json", run.display()))
-                .hint("name the folder that `skilltrain train` wrote (train.out, or its --out)"));
-        }
-        Some(run) => run.join(MEMORY),
-        None => args.pool.find_here()?,
-    };
-    let pool = Pool::open(&place)?;
+    let pool = Pool::open(&place(args)?)?;
     let tip = pool.tip()?;
     let files = pool.files(tip)?;
     let dirt = pool.dirt(&files, &mut StatCache::default())?;
@@ -99,6 +91,18 @@ pub fn run(args: &Args, call: &Call<'_>) -> Result<Answer> {
         "failed_attempts": failed.iter().map(|(name, _)| name).collect::<Vec<_>>(), "trainer": holder, "run": standing, "next": next,
     });
     Ok(Answer::new(text, json))
+}
+
+/// The pool's folder.
+fn place(args: &Args) -> Result<PathBuf> {
+    match &args.run {
+        Some(run) if !RunDir::new(run).begun().is_file() => {
+            Err(Error::usage(format!("{} is no training run: it has no run.json", run.display()))
+                .hint("name the folder that `skilltrain train` wrote (train.out, or its --out)"))
+        }
+        Some(run) => Ok(run.join(MEMORY)),
+        None => args.pool.find_here(),
+    }
 }
 
 /// "warehouse: 5 of 9 steps: 3 accepted, 1 rejected, 0 undecided, 1 unchanged, 0 failed".
