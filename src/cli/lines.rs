@@ -73,8 +73,9 @@ fn cycle(report: &CycleReport) -> String {
     let why = if *outcome == Outcome::Accepted { String::new() } else { format!(" ({reason})") };
     let saved = report.batch.reused + report.gate_saved;
     let money = usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("${usd:.2}"));
+    let lost = if report.failed_calls > 0 { format!(" and {} failed", report.failed_calls) } else { String::new() };
     format!(
-        "step {}/{steps} · batch {} · {score}{} · {}{why} · {calls} calls, {saved} rollouts saved · {money}",
+        "step {}/{steps} · batch {} · {score}{} · {}{why} · {calls} calls{lost}, {saved} rollouts saved · {money}",
         number + 1,
         batch.tasks,
         cards(&counts),

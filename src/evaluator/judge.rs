@@ -87,8 +87,9 @@ impl Settings {
         let fail = |what: String| Err(Error::usage(format!("the evaluator `judge`: {what}")));
         let has_criteria = !self.criteria.is_empty();
         if self.rubric.trim().is_empty() && !has_criteria {
-            return Err(Error::usage("the evaluator `judge` needs a rubric: what is a good answer?")
-                .hint("give it with --rubric TEXT or --rubric @FILE, or as the option `rubric`"));
+            return Err(Error::usage("the evaluator `judge` needs a rubric: what is a good answer?").hint(
+                "give it as evaluation.rubric, or with --rubric TEXT or --rubric @FILE where there is that flag",
+            ));
         }
         if self.criteria.iter().any(|criterion| criterion.trim().is_empty()) {
             return fail("option `criteria` holds an empty text".into());
@@ -154,20 +155,24 @@ impl Evaluator for Judge {
         Ok(())
     }
 
-    fn evaluate(&self, attempt: &Attempt<'_>, _: &Host<'_>) -> Result<Score> {
+    fn judges_answers(&self) -> bool {
+        true
+    }
+
+    fn evaluate(&self, attempt: &Attempt<'_>, host: &Host<'_>) -> Result<Score> {
         if attempt.answer.trim().is_empty() {
             return Ok(Score::pass_or(false, || vec!["Give an answer.".into()]));
         }
         match attempt.task.answers().first() {
-            Some(reference) if self.settings.compare => self.compared(attempt, reference),
-            _ => self.scored(attempt),
+            Some(reference) if self.settings.compare => self.compared(attempt, reference, host.again),
+            _ => self.scored(attempt, host.again),
         }
     }
 }
 
 impl Judge {
     /// The score by the rubric, or by its criteria.
-    fn scored(&self, attempt: &Attempt<'_>) -> Result<Score> {
+    fn scored(&self, attempt: &Attempt<'_>, again: usize) -> Result<Score> {
         let mut data = task_data(attempt.task);
         for answer in attempt.task.answers() {
             data.push_str(&shown("a right answer", "", &answer));
@@ -176,11 +181,12 @@ impl Judge {
         let question = self.question(&data)?;
         if self.settings.criteria.is_empty() {
             let schema = verdict::schema(json!({"score": verdict::share()}), &["score"]);
-            let said: verdict::Overall = self.ask(attempt.task, "", &question, schema)?;
+            let said: verdict::Overall = self.ask(attempt.task, ("", again), &question, schema)?;
             return self.score(attempt.task, said.score.0, &said.feedback);
         }
         let names: Vec<String> = self.settings.named().map(|(name, _)| name).collect();
-        let said: verdict::ByCriterion = self.ask(attempt.task, "", &question, verdict::schema_of_criteria(&names))?;
+        let said: verdict::ByCriterion =
+            self.ask(attempt.task, ("", again), &question, verdict::schema_of_criteria(&names))?;
         let soft = said.mean(&names).map_err(|why| no_score(attempt.task, why))?;
         self.score(attempt.task, soft, &said.feedback)
     }
@@ -198,18 +204,21 @@ impl Judge {
         self.prompts.render("judge", &slots)
     }
 
-    /// Asks for a verdict. `turn` tells the questions about one answer apart.
+    /// Asks for a verdict. `turn` tells the questions about one answer apart: which of them, and how often there was no
+    /// score before.
     ///
     /// # Errors
     /// Of kind `Failed` when there is no verdict on this answer; `Unreachable` when the provider fails all the time, and
     /// of the failure's own kind when no other answer would fare better.
-    fn ask<T: DeserializeOwned>(&self, task: &Task, turn: &str, question: &str, schema: Value) -> Result<T> {
+    fn ask<T: DeserializeOwned>(&self, task: &Task, turn: (&str, usize), question: &str, schema: Value) -> Result<T> {
         let request = Request {
             schema: Some(Schema { name: "verdict".into(), schema }),
             temperature: self.settings.temperature,
             ..Request::new(vec![Message::user(question)], self.settings.max_tokens)
         };
-        match self.client.at(STAGE, format!("{STAGE}/{}{turn}", task.id)).ask(&request) {
+        let (turn, again) = turn;
+        let again = if again > 0 { format!("+{again}") } else { String::new() };
+        match self.client.at(STAGE, format!("{STAGE}/{}{turn}{again}", task.id)).ask(&request) {
             Ok(asked) => {
                 self.has_answered.store(true, Ordering::SeqCst);
                 self.lost.store(0, Ordering::SeqCst);

@@ -52,6 +52,8 @@ pub struct Host<'a> {
     pub timeout: Duration,
     /// A folder for this attempt's files, of nobody else; made when it is missing.
     pub desk: &'a Path,
+    /// How often this answer got no score before: the same question then is another one to a recording.
+    pub again: usize,
 }
 
 /// Scores attempts.
@@ -62,6 +64,12 @@ pub trait Evaluator: Send + Sync {
     /// All that decides a score besides the attempt, for the digest of a rollout's inputs: its name and options.
     fn identity(&self) -> String {
         self.name()
+    }
+
+    /// Whether a score costs money and follows from task and answer alone, so that the same answer of another attempt has the
+    /// same.
+    fn judges_answers(&self) -> bool {
+        false
     }
 
     /// Whether it starts programs, whose scores a recording has to hold.

@@ -32,6 +32,7 @@ pub(super) fn score(name: &str, options: &Value, keys: &Value, answer: &str) -> 
     let attempt = Attempt { task: &task, answer, trajectory: "", tools: &tools };
     let (env, cancel) = (Env::default(), Cancel::default());
     let host = Host {
+        again: 0,
         env: &env,
         cancel: &cancel,
         sandbox: Sandbox::Off,

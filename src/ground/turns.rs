@@ -19,7 +19,8 @@ pub struct Turn<'a> {
 }
 
 impl Turns {
-    /// Waits until nobody else has the turn of this name, and takes it. A thread has one turn at a time.
+    /// Waits until nobody else has the turn of this name, and takes it. A thread that has a turn may only take
+    /// one of a later kind: whoever has that one waits for nobody.
     pub fn take(&self, name: &str) -> Turn<'_> {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let free = self.freed.wait_while(taken, |taken| taken.contains(name));

@@ -160,6 +160,9 @@ pub struct CycleReport {
     pub gate_saved: usize,
     /// Calls of models that were answered, in this step.
     pub calls: u64,
+    /// Calls that failed, cut off or lost, those that a retry made good included.
+    #[serde(default)]
+    pub failed_calls: u64,
     /// Tokens of these calls and of agents, as far as they tell.
     pub tokens: u64,
     /// US dollars; none when a price is unknown.

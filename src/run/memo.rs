@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -71,6 +72,18 @@ pub struct Memo {
     _lock: File,
 }
 
+/// Takes the lock. A process that is being started elsewhere in this program holds a copy of the file for a moment, so that a
+/// lock that was just let go may seem taken.
+fn take(lock: &File) -> Result<(), TryLockError> {
+    for _ in 0..20 {
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+            taken => return taken,
+        }
+    }
+    lock.try_lock()
+}
+
 impl Memo {
     /// Opens a folder of artifacts, made when it is missing. What is damaged, half written or of a newer version is as
     /// if it were not there.
@@ -82,7 +95,7 @@ impl Memo {
         let place = folder.join(".lock");
         let options = File::options().read(true).write(true).create(true).truncate(false).open(&place);
         let lock = options.at("open", &place)?;
-        match lock.try_lock() {
+        match take(&lock) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(Error::failed(format!("another skilltrain is at work in {}", folder.display()))

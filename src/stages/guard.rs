@@ -54,11 +54,7 @@ pub fn judge(exhibit: &Exhibit<'_>) -> Vec<Finding> {
         Outcome::Failed(why) => say("optimizer-ended-badly", format!("the optimizer ended badly: {why}")),
         Outcome::Unreachable(why) => say("optimizer-unreachable", why.clone()),
         Outcome::TimedOut => {
-            say(
-                "deadline",
-                "the optimizer did not end before its deadline (--timeout, or optimizer.timeout, gives it longer)"
-                    .into(),
-            );
+            say("deadline", "the optimizer did not end before its deadline (--timeout gives it longer)".into());
         }
         Outcome::Cancelled => say("cancelled", "the optimizer was stopped".into()),
     }

@@ -11,6 +11,7 @@ pub mod reduce;
 pub mod rollout;
 pub(crate) mod runs;
 pub mod scheduler;
+pub mod scoring;
 pub mod select;
 pub mod split;
 pub mod update;

@@ -4,13 +4,13 @@
 //! What was attempted before is taken from a shelf; what is attempted now is put there before anything uses it. An
 //! attempt that its provider lost and a score that an evaluator could not give stay missing, each by its own name.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::evaluator::{self, Evaluator};
+use super::scoring::{Verdict, judged_by, scored};
+use crate::evaluator::Evaluator;
 use crate::ground::digest;
-use crate::ground::error::{Error, Kind, Result};
+use crate::ground::error::{Error, Result};
 use crate::ground::turns::Turns;
 use crate::score::{self, Score};
 use crate::target::{Attempt, Host, Outcome, Ready, Target, View};
@@ -52,6 +52,18 @@ pub struct Kept {
 
 /// Where attempts and scores are kept.
 pub trait Shelf: Sync {
+    /// What is known of an answer, by the digest of evaluator, task and answer.
+    ///
+    /// # Errors
+    /// Of I/O.
+    fn verdict(&self, name: &str) -> Result<Verdict>;
+
+    /// Keeps what is known of an answer, durably.
+    ///
+    /// # Errors
+    /// Of I/O.
+    fn keep_verdict(&self, name: &str, verdict: &Verdict) -> Result<()>;
+
     /// The turns of those who may come to want the same attempt at the same time: it is made once.
     fn turns(&self) -> &Turns;
 
@@ -237,12 +249,6 @@ pub fn known(rollout: &Rollout<'_>, tasks: &[Task]) -> Result<Vec<Option<Measure
     tasks.iter().map(all).collect()
 }
 
-/// The digest that a score is kept under: evaluator and task.
-fn judged_by(rollout: &Rollout<'_>, task: &Task) -> String {
-    let raw = serde_json::Value::Object(task.raw.clone()).to_string();
-    digest::of_parts([rollout.evaluator.identity().as_bytes(), raw.as_bytes()])
-}
-
 /// One attempt, from its task to its score, and whether it was made just now; `number` counts all tasks' attempts.
 fn one(rollout: &Rollout<'_>, task: &Task, number: usize, seen: &str) -> Result<(Measured, bool)> {
     let Rollout { target, ready, view, shelf, host, .. } = rollout;
@@ -277,33 +283,6 @@ fn key(target: &dyn Target, task: &Task, sample: u32) -> String {
     let number = (sample > 0).then(|| format!("sample {sample}"));
     let parts = [Some(identity), Some(told), number];
     digest::of_parts(parts.iter().flatten().map(String::as_bytes))
-}
-
-/// The score of an attempt. One without an answer through the target's own fault has done nothing right; what the
-/// evaluator misses in an empty answer is told with it, since that is what there is to learn.
-fn scored(rollout: &Rollout<'_>, task: &Task, kept: &Kept, is_new: bool, desk: &Path) -> Result<Ending> {
-    let by = judged_by(rollout, task);
-    let known = if is_new { None } else { rollout.shelf.score(kept, &by)? };
-    if let Some(score) = known {
-        return Ok(Ending::Scored(score));
-    }
-    let Host { env, cancel, sandbox, timeout, .. } = rollout.host;
-    let Kept { answer, trajectory, tools, fault, .. } = kept;
-    let attempt = evaluator::Attempt { task, answer, trajectory, tools };
-    let host = evaluator::Host { env, cancel, sandbox, timeout, desk };
-    let score = match (rollout.evaluator.evaluate(&attempt, &host), fault) {
-        (Ok(score), None) => score,
-        (Ok(score), Some(fault)) => at_fault(fault, score.feedback),
-        (Err(error), Some(fault)) if error.kind() == Kind::Failed => at_fault(fault, Vec::new()),
-        (Err(error), None) if error.kind() == Kind::Failed => return Ok(Ending::Unscored(error.to_string())),
-        (Err(error), _) => return Err(error),
-    };
-    rollout.shelf.keep_score(kept, &by, &score)?;
-    Ok(Ending::Scored(score))
-}
-
-fn at_fault(fault: &str, more: Vec<String>) -> Score {
-    Score { hard: 0.0, soft: 0.0, feedback: std::iter::once(fault.to_owned()).chain(more).collect() }
 }
 
 /// Looks out for a provider that fails everything.

@@ -16,9 +16,11 @@ use crate::ground::turns::Turns;
 use crate::run::event::{Event, Observer};
 use crate::run::memo::{Entry, Memo};
 use crate::score::Score;
-use crate::stages::rollout::{self, Ending, Kept, Measured, Rollout, Shelf, Wanted};
+use crate::stages::rollout::{self, Kept, Measured, Rollout, Shelf, Wanted};
+use crate::stages::scoring::Verdict;
 use crate::target::{Attempt, Host, Target, View};
 use crate::task::Task;
+use crate::train::tally::Tally;
 use crate::trajectory::{self, Usage};
 
 /// One thread in so many more than there are workers.
@@ -116,40 +118,6 @@ impl Measure<'_> {
     }
 }
 
-/// How many rollouts are done, and how.
-#[derive(Debug, Default)]
-struct Tally {
-    what: String,
-    done: AtomicUsize,
-    failed: AtomicUsize,
-    reused: AtomicUsize,
-}
-
-impl Tally {
-    fn of(what: &str) -> Tally {
-        Tally { what: what.to_owned(), ..Tally::default() }
-    }
-
-    fn count(&self, measured: &Measured, total: usize) -> Event {
-        let is_missing = !matches!(measured.end, Ending::Scored(_));
-        let add =
-            |sum: &AtomicUsize, more: bool| sum.fetch_add(usize::from(more), Ordering::SeqCst) + usize::from(more);
-        let (failed, reused) = (add(&self.failed, is_missing), add(&self.reused, measured.reused));
-        Event::RolloutDone { what: self.what.clone(), done: add(&self.done, true), failed, reused, total }
-    }
-
-    fn end(&self, total: usize) -> Event {
-        let read = |sum: &AtomicUsize| sum.load(Ordering::SeqCst);
-        Event::RolloutsDone {
-            what: self.what.clone(),
-            done: read(&self.done),
-            failed: read(&self.failed),
-            reused: read(&self.reused),
-            total,
-        }
-    }
-}
-
 /// What is kept of an attempt besides its files.
 #[derive(Debug, Serialize, Deserialize)]
 struct Facts {
@@ -179,6 +147,8 @@ struct Scored {
 pub struct Attempts {
     memo: Memo,
     turns: Turns,
+    /// What is known of answers.
+    verdicts: PathBuf,
     desk: PathBuf,
     desks: AtomicUsize,
 }
@@ -192,7 +162,7 @@ impl Attempts {
         let memo = Memo::open(&out.join("rollouts"))?;
         let desk = out.join("desk");
         files::remove_dir(&desk)?;
-        Ok(Attempts { memo, turns: Turns::default(), desk, desks: AtomicUsize::new(0) })
+        Ok(Attempts { memo, turns: Turns::default(), verdicts: out.join("verdicts"), desk, desks: AtomicUsize::new(0) })
     }
 
     /// Returns when every attempt and score so far is on disk, durably. Answers that a client's recording holds are so
@@ -221,6 +191,10 @@ impl Attempts {
     /// The folder of an attempt's files.
     pub fn folder(&self, digest: &str) -> PathBuf {
         self.memo.place_of(digest)
+    }
+
+    fn verdict_place(&self, name: &str) -> PathBuf {
+        self.verdicts.join(&name[..2]).join(format!("{name}.json"))
     }
 
     /// A folder of nobody else for one measurement.
@@ -315,6 +289,18 @@ impl Shelf for Folder<'_> {
             self.attempts.memo.flush()?;
         }
         Ok(Kept { digest: entry.digest, answer, trajectory, reads, tools, fault, reused: false, usage })
+    }
+
+    fn verdict(&self, name: &str) -> Result<Verdict> {
+        if self.fresh {
+            return Ok(Verdict::default());
+        }
+        let bytes = files::read_if_there(&self.attempts.verdict_place(name))?;
+        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default())
+    }
+
+    fn keep_verdict(&self, name: &str, verdict: &Verdict) -> Result<()> {
+        files::write_json(&self.attempts.verdict_place(name), verdict)
     }
 
     fn score(&self, kept: &Kept, by: &str) -> Result<Option<Score>> {

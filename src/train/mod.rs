@@ -12,4 +12,5 @@ pub mod measure;
 pub mod record;
 pub mod started;
 pub mod step;
+mod tally;
 pub mod taped;

@@ -27,7 +27,8 @@ fn score(script: &str, timeout: Duration) -> Result<Score> {
     let env = Env::of(env!("CARGO_BIN_EXE_skilltrain"), [("PATH", "/usr/bin:/bin"), ("SECRET_KEY", "k")]);
     let tools = ["read_card".to_owned()];
     let attempt = Attempt { task: &task, answer: "the \"answer\"\n", trajectory: "# T", tools: &tools };
-    let host = Host { env: &env, cancel: &Cancel::default(), sandbox: Sandbox::Off, timeout, desk: desk.path() };
+    let host =
+        Host { env: &env, cancel: &Cancel::default(), sandbox: Sandbox::Off, timeout, desk: desk.path(), again: 0 };
     evaluator.evaluate(&attempt, &host)
 }
 
@@ -86,7 +87,7 @@ fn a_program_that_is_not_there_is_said() {
     let attempt = Attempt { task: &task, answer: "", trajectory: "", tools: &[] };
     let desk = tempfile::tempdir().unwrap();
     let (cancel, timeout) = (Cancel::default(), Duration::from_secs(1));
-    let host = Host { env: &env, cancel: &cancel, sandbox: Sandbox::Off, timeout, desk: desk.path() };
+    let host = Host { env: &env, cancel: &cancel, sandbox: Sandbox::Off, timeout, desk: desk.path(), again: 0 };
     let error = evaluator.evaluate(&attempt, &host).unwrap_err();
     assert_eq!(
         (error.kind(), error.to_string().contains("not on PATH: no-such-program-here")),

@@ -11,9 +11,9 @@ use crate::score::Score;
 
 impl Judge {
     /// 1 when the answer is found better both times, 0 when the reference is, else a tie: 0.5.
-    pub(super) fn compared(&self, attempt: &Attempt<'_>, reference: &str) -> Result<Score> {
-        let first = self.one(attempt, "/first", attempt.answer, reference)?;
-        let second = self.one(attempt, "/second", reference, attempt.answer)?;
+    pub(super) fn compared(&self, attempt: &Attempt<'_>, reference: &str, again: usize) -> Result<Score> {
+        let first = self.one(attempt, ("/first", again), attempt.answer, reference)?;
+        let second = self.one(attempt, ("/second", again), reference, attempt.answer)?;
         let soft = verdict_of(first.better, second.better);
         let feedback: Vec<String> = match soft {
             // All that was wrong was the reference.
@@ -28,7 +28,7 @@ impl Judge {
         self.score(attempt.task, soft, &feedback)
     }
 
-    fn one(&self, attempt: &Attempt<'_>, turn: &str, a: &str, b: &str) -> Result<Comparison> {
+    fn one(&self, attempt: &Attempt<'_>, turn: (&str, usize), a: &str, b: &str) -> Result<Comparison> {
         let data = task_data(attempt.task) + &shown("answer", "A", a) + &shown("answer", "B", b);
         let better = json!({"type": "string", "enum": ["A", "B", "tie"]});
         let schema = verdict::schema(json!({ "better": better }), &["better"]);

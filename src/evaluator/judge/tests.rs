@@ -46,7 +46,7 @@ impl Court {
         let attempt = Attempt { task: &task, answer, trajectory: "", tools: &[] };
         let (env, cancel) = (Env::default(), Cancel::default());
         let (sandbox, timeout, desk) = (Sandbox::Off, Duration::from_secs(1), Path::new(""));
-        self.evaluator.evaluate(&attempt, &Host { env: &env, cancel: &cancel, sandbox, timeout, desk })
+        self.evaluator.evaluate(&attempt, &Host { env: &env, cancel: &cancel, sandbox, timeout, desk, again: 0 })
     }
 
     fn asked(&self) -> Vec<String> {

@@ -153,6 +153,7 @@ fn refuse_foreign(folder: &RunDir) -> Result<()> {
         "events.jsonl",
         "run.json",
         "desk",
+        "verdicts",
         "baseline",
         "epoch_00",
         "loss",

@@ -38,7 +38,10 @@ pub(super) fn forecast(run: &Run<'_>, first: &CycleReport) {
         Some(_) => String::new(),
         None => ", price unknown".into(),
     };
-    let (calls, tokens) = (first.calls.saturating_mul(left), first.tokens.saturating_mul(left) / 1_000);
+    let (calls, tokens) = (
+        first.calls.saturating_add(first.failed_calls).saturating_mul(left),
+        first.tokens.saturating_mul(left) / 1_000,
+    );
     let text = format!(
         "forecast for the {left} steps to come: about {calls} calls, {tokens} k tokens{money}, if they are like this one"
     );

@@ -172,6 +172,7 @@ fn record(step: &Step<'_>, batch: Measurement, proposal: &Proposal, judged: Judg
         gate_new: judged.new,
         gate_saved: judged.saved,
         calls: sums.calls,
+        failed_calls: sums.failed,
         tokens: sums.tokens(),
         usd: (sums.unpriced == 0).then(|| sums.money.as_usd()),
     })

@@ -110,7 +110,7 @@ fn give_up(step: &Step<'_>, made: &Proposal) -> Result<()> {
         "nothing of the optimizer's work could be taken in {ALL_FAILED} steps in a row, here at {}: {why}",
         step.label()
     ))
-    .hint("mend the optimizer (its program, its model's server, its prompts), then run the same command: this step is tried again"))
+    .hint("mend the optimizer (its program, its model's server, its prompts), then run the same command: this step is tried again; another optimizer needs a run of its own (train.out)"))
 }
 
 impl Step<'_> {

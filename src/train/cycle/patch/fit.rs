@@ -20,6 +20,8 @@ pub(super) struct Fitted {
     pub(super) made: Vec<Edit>,
     /// The cards that change, by path; none takes one away.
     pub(super) texts: BTreeMap<String, Option<String>>,
+    /// Whether none was made and at least one was refused.
+    pub(super) all_refused: bool,
 }
 
 /// Applies edits. What does not fit goes back once, and is recorded as skipped then.
@@ -36,6 +38,7 @@ pub(super) fn fit(
     let bench = Bench::of(step, desk, evidence)?;
     let mut applied = bench.apply(&edits);
     let mut problems = bench.problems(&applied)?;
+    let refused = !applied.refused.is_empty();
     if let Some(told) = told(&applied, &problems) {
         let sight = desk.sight;
         let task = RepairTask { seat: desk.seat("repair"), sight, edits: &edits, problems: &told, mode: desk.mode };
@@ -51,7 +54,8 @@ pub(super) fn fit(
     if !problems.is_empty() {
         return Err(Error::new(Kind::Refused, format!("the edited cards do not pass:\n{}", problems.join("\n"))));
     }
-    Ok(Fitted { made: applied.made, texts: applied.changes })
+    let all_refused = applied.made.is_empty() && (refused || !applied.refused.is_empty());
+    Ok(Fitted { made: applied.made, texts: applied.changes, all_refused })
 }
 
 /// What the optimizer is told to mend.

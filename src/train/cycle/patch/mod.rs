@@ -59,11 +59,17 @@ fn edits(step: &Step<'_>, desk: &Desk<'_>, evidence: &[Evidence], failed: usize)
     let merged = merge(step, desk, lists, &mut skipped)?;
     let selected = rank(step, desk, merged)?;
     skipped.extend(selected.left.iter().map(|edit| format!("beyond the learning rate: {edit}")));
+    let wanted = selected.taken.len();
     let written = written(desk, selected.taken, &mut skipped)?;
+    let is_unwritten = wanted > 0 && written.is_empty();
     let fitted = fit::fit(step, desk, written, evidence, &mut skipped)?;
     files::write_json(&desk.folder.join("applied.json"), &json!({ "made": fitted.made, "skipped": skipped }))?;
     if fitted.texts.is_empty() {
-        return Ok(Proposal { skipped, failed: is_unread, ..Proposal::default() });
+        return Ok(Proposal {
+            skipped,
+            failed: is_unread || is_unwritten || fitted.all_refused,
+            ..Proposal::default()
+        });
     }
     let draft = Draft {
         label: step.label(),
