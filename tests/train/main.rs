@@ -6,6 +6,7 @@ mod epochs;
 mod example;
 mod gates;
 mod inputs;
+mod judged;
 mod outputs;
 mod pools;
 mod rates;
