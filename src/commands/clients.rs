@@ -100,8 +100,13 @@ impl<'a> Clients<'a> {
     /// A client of the model of this name, on a role's behalf.
     ///
     /// # Errors
-    /// As [`Http::new`].
+    /// As [`Http::new`]; of kind `Usage` for a model without a price where a budget counts dollars.
     pub(super) fn client(&self, name: &str, spec: &Spec, role: Role) -> Result<Client> {
+        if self.config.budget.max_usd.is_some() && self.price(&spec.model).is_none() {
+            return Err(Error::usage(format!("budget.max_usd is set, and the price of {} is not known", spec.model))
+                .hint(format!("for instance: --set 'prices.\"{}\"={{input=0.25,output=2}}'", spec.model))
+                .hint("{input=0,output=0} for a model that costs nothing"));
+        }
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let backend = match made.get(name) {
             Some(backend) => Arc::clone(backend),
