@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::shell;
 use crate::ground::digest;
@@ -14,6 +15,8 @@ pub struct CommandLine {
     text: String,
     /// Never empty.
     words: Vec<String>,
+    /// See [`CommandLine::digest`]: every attempt asks for it.
+    digest: OnceLock<String>,
 }
 
 impl CommandLine {
@@ -27,13 +30,13 @@ impl CommandLine {
                 .hint("name it behind a colon: command:./my-agent or command:\"my-agent --flag\"")
         })?;
         if Path::new(text).is_file() {
-            return Ok(CommandLine { text: text.to_owned(), words: vec![text.to_owned()] });
+            return Ok(CommandLine { text: text.to_owned(), words: vec![text.to_owned()], digest: OnceLock::new() });
         }
         let words = shell::split(text).filter(|words| !words.is_empty()).ok_or_else(|| {
             Error::usage(format!("{text:?} is not a program and its arguments"))
                 .hint("no shell is started: put pipes, variables and redirections into a script of your own")
         })?;
-        Ok(CommandLine { text: text.to_owned(), words })
+        Ok(CommandLine { text: text.to_owned(), words, digest: OnceLock::new() })
     }
 
     /// As the user wrote it.
@@ -60,7 +63,11 @@ impl CommandLine {
 
     /// The digest of the text and of the files that it names here: another program under the same name is another one. A
     /// program from PATH counts by its name.
-    pub fn digest(&self) -> String {
+    pub fn digest(&self) -> &str {
+        self.digest.get_or_init(|| self.read_digest())
+    }
+
+    fn read_digest(&self) -> String {
         let named = self.words.iter().filter(|word| Path::new(word).is_file());
         let contents = named.map(|word| std::fs::read(word).unwrap_or_default());
         let parts: Vec<Vec<u8>> = std::iter::once(self.text.clone().into_bytes()).chain(contents).collect();

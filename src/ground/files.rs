@@ -91,13 +91,7 @@ pub fn is_temporary(name: &std::ffi::OsStr) -> bool {
 /// As `sweep`, for a folder and all below it but folders whose names begin like these: their content is not ours.
 pub fn sweep_below(folder: &Path, but: &[&str]) -> Result<()> {
     sweep(folder)?;
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error).at("read", folder),
-    };
-    for entry in entries {
-        let entry = entry.at("read", folder)?;
+    for entry in entries(folder)? {
         if entry.file_type().at("read", folder)?.is_dir()
             && !but.iter().any(|name| entry.file_name().to_string_lossy().starts_with(name))
         {
@@ -107,15 +101,18 @@ pub fn sweep_below(folder: &Path, but: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// What lies in a folder; nothing when there is none.
+fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.collect::<std::io::Result<_>>().at("read", folder),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error).at("read", folder),
+    }
+}
+
 /// As `sweep`, for names that begin in a way of the caller's.
 pub fn sweep_named(folder: &Path, prefix: &str) -> Result<()> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error).at("read", folder),
-    };
-    for entry in entries {
-        let entry = entry.at("read", folder)?;
+    for entry in entries(folder)? {
         if entry.file_name().to_string_lossy().starts_with(prefix) {
             let is_folder = entry.file_type().at("read", folder)?.is_dir();
             if is_folder { remove_dir(&entry.path())? } else { remove(&entry.path())? }

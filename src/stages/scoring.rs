@@ -37,24 +37,30 @@ pub(super) fn scored(rollout: &Rollout<'_>, task: &Task, kept: &Kept, is_new: bo
         return Ok(Ending::Scored(score));
     }
     // An answer that its target could not give has no verdict to share.
-    let shares = rollout.evaluator.judges_answers() && kept.fault.is_none();
-    let name = digest::of_parts([by.as_bytes(), kept.answer.as_bytes()]);
-    let _turn = shares.then(|| rollout.shelf.turns().take(&format!("verdict {name}")));
-    let verdict = if shares { rollout.shelf.verdict(&name)? } else { Verdict::default() };
-    let end = match verdict.score {
-        Some(score) => Ending::Scored(score),
-        None => evaluated(rollout, task, kept, verdict.again, desk)?,
+    let end = match rollout.evaluator.judges_answers() && kept.fault.is_none() {
+        true => shared(rollout, task, kept, &by, desk)?,
+        false => evaluated(rollout, task, kept, 0, desk)?,
     };
-    match &end {
-        Ending::Scored(score) => {
-            if shares {
-                rollout.shelf.keep_verdict(&name, &Verdict { score: Some(score.clone()), ..verdict })?;
-            }
-            rollout.shelf.keep_score(kept, &by, score)?;
-        }
-        _ if shares => rollout.shelf.keep_verdict(&name, &Verdict { score: None, again: verdict.again + 1 })?,
-        _ => {}
+    if let Ending::Scored(score) = &end {
+        rollout.shelf.keep_score(kept, &by, score)?;
     }
+    Ok(end)
+}
+
+/// The score that every attempt with this answer has; asked for, and kept for all of them, when there is none yet.
+fn shared(rollout: &Rollout<'_>, task: &Task, kept: &Kept, by: &str, desk: &Path) -> Result<Ending> {
+    let name = digest::of_parts([by.as_bytes(), kept.answer.as_bytes()]);
+    let _turn = rollout.shelf.turns().take(&format!("verdict {name}"));
+    let Verdict { score, again } = rollout.shelf.verdict(&name)?;
+    if let Some(score) = score {
+        return Ok(Ending::Scored(score));
+    }
+    let end = evaluated(rollout, task, kept, again, desk)?;
+    let verdict = match &end {
+        Ending::Scored(score) => Verdict { score: Some(score.clone()), again },
+        _ => Verdict { score: None, again: again + 1 },
+    };
+    rollout.shelf.keep_verdict(&name, &verdict)?;
     Ok(end)
 }
 

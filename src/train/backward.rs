@@ -33,12 +33,13 @@ pub fn backward(
     observer: Observer<'_>,
 ) -> Result<Vec<StepReport>> {
     let pool = Pool::open(&options.pool)?;
-    keep_apart(&pool, &options.out, &load(options)?.0)?;
+    let evidence = load(options)?;
+    keep_apart(&pool, &options.out, &evidence.0)?;
     let _lock = lock::take(pool.git_dir(), &options.label)?;
     for path in pool.settle()? {
         observer(&Event::left_alone(&path));
     }
-    pass(options, pool, optimizer, env, cancel, prompts, observer)
+    learn(options, pool, evidence, optimizer, (env, cancel, prompts, observer))
 }
 
 /// As [`backward`], for a caller that holds the pool's lock and has settled it.
@@ -51,7 +52,20 @@ pub fn pass(
     prompts: &Prompts,
     observer: Observer<'_>,
 ) -> Result<Vec<StepReport>> {
-    let (groups, summary) = load(options)?;
+    learn(options, pool, load(options)?, optimizer, (env, cancel, prompts, observer))
+}
+
+/// Who is around: environment, wish to stop, prompts, listeners.
+type Around<'a> = (&'a Env, &'a Cancel, &'a Prompts, Observer<'a>);
+
+/// A pass over evidence that is loaded, with the pool locked.
+fn learn(
+    options: &Options,
+    pool: Pool,
+    (groups, summary): (Vec<Group>, Option<String>),
+    optimizer: &dyn Optimizer,
+    (env, cancel, prompts, observer): Around<'_>,
+) -> Result<Vec<StepReport>> {
     let checker = Checker::of(&pool, pool.tip()?, env)?;
     let cache = RefCell::new(StatCache::default());
     let told = RefCell::default();

@@ -37,7 +37,7 @@ pub(super) fn update(run: &Run<'_>, state: &State, epoch: usize) -> Result<MetaR
         let seat = Seat { place: stretch.name(), desk: run.desk(&folder, "meta_skill"), memory };
         let story = story(run, state, epoch)?;
         let task = MetaTask { seat, story: &story };
-        let label = format!("{}-{}", run.begun.name, stretch.slug());
+        let label = run.label(stretch);
         let said = run.seams().with_host(&label, |host| run.setup.optimizer.meta_skill(&task, host))?;
         run.count_usage("meta_skill", said.usage);
         report.unread = said.unread;

@@ -29,8 +29,7 @@ mod verdict;
 mod waves;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::config::Config;
 use crate::evaluator::Evaluator;

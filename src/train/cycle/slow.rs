@@ -107,7 +107,7 @@ fn compare(run: &Run<'_>, state: &State, stretch: Stretch) -> Result<SlowReport>
         (None, Some(why)) => Judged::without(Outcome::Rejected, why.clone()),
         (None, None) => return Ok(unchanged(state.current, "the guidance stays as it is", counts)),
     };
-    let after = verdict::carry_out(run, &label(run, stretch), state.current, commit, &judged)?;
+    let after = verdict::carry_out(run, &run.label(stretch), state.current, commit, &judged)?;
     Ok(SlowReport {
         after: after.to_string(),
         candidate: proposal.candidate,
@@ -117,15 +117,11 @@ fn compare(run: &Run<'_>, state: &State, stretch: Stretch) -> Result<SlowReport>
     })
 }
 
-fn label(run: &Run<'_>, stretch: Stretch) -> String {
-    format!("{}-{}", run.begun.name, stretch.slug())
-}
-
 /// Asks for new guidance and commits it; a proposal without a candidate says why the guidance was refused, or nothing when
 /// it stays as it is.
 fn propose(run: &Run<'_>, state: &State, stretch: Stretch, shown: &[Pair]) -> Result<Proposal> {
     let view = run.view(state.current)?;
-    let place = guidance_path(&view.profile);
+    let place = view.profile.guidance_path();
     let old = view.card(&place).map(|card| card.body.clone()).unwrap_or_default();
     let folder = run.setup.folder.stretch(&stretch);
     let memory = Memory { rejected: "", meta_skill: &state.meta_skill };
@@ -133,14 +129,14 @@ fn propose(run: &Run<'_>, state: &State, stretch: Stretch, shown: &[Pair]) -> Re
     let sight = Sight { profile: &view.profile, cards: &view.cards };
     let guidance = guidance_of(&old, &view.profile);
     let task = SlowTask { seat, sight, pairs: shown, guidance: &guidance };
-    let said = run.seams().with_host(&label(run, stretch), |host| run.setup.optimizer.slow_update(&task, host))?;
+    let said = run.seams().with_host(&run.label(stretch), |host| run.setup.optimizer.slow_update(&task, host))?;
     let took = vec![Took { stage: "slow_update".into(), usage: said.usage }];
     let Some(text) = said.value.filter(|text| !text.trim().is_empty() && *text != guidance) else {
         return Ok(Proposal { took, ..Proposal::default() });
     };
     files::write(&folder.join("guidance.md"), &text)?;
     let change = candidate::Draft {
-        label: label(run, stretch),
+        label: run.label(stretch),
         stretch,
         works: shown.iter().map(|pair| pair.task.clone()).collect(),
         evidence: crate::ground::digest::of(&text),
@@ -207,11 +203,6 @@ fn is_shown(run: &Run<'_>, change: Change) -> bool {
         PairPolicy::Changed => is_changed,
         PairPolicy::Unchanged => !is_changed,
     }
-}
-
-/// Where the guidance stands in a pool of this profile.
-fn guidance_path(profile: &Profile) -> String {
-    profile.guidance_path()
 }
 
 /// The guidance in a card's body: what stands below its heading.

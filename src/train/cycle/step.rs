@@ -41,7 +41,7 @@ impl Step<'_> {
 
     /// The step's label, of commits and references.
     pub(super) fn label(&self) -> String {
-        format!("{}-{}", self.run.begun.name, self.stretch().slug())
+        self.run.label(self.stretch())
     }
 
     pub(super) fn folder(&self) -> std::path::PathBuf {

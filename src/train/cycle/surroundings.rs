@@ -10,12 +10,18 @@ use crate::optimizer::Desk;
 use crate::pool::Oid;
 use crate::pool::headers::estimate_tokens;
 use crate::run::event::Event;
+use crate::run::folder::Stretch;
 use crate::train::context::Seams;
 
 impl Run<'_> {
     /// Tells everyone who listens.
     pub(super) fn tell(&self, event: &Event) {
         (self.setup.observer)(event);
+    }
+
+    /// The label of a stretch, of commits and references.
+    pub(super) fn label(&self, stretch: Stretch) -> String {
+        format!("{}-{}", self.begun.name, stretch.slug())
     }
 
     /// Tells that the run begins, or from where it goes on.
